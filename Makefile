@@ -1,0 +1,66 @@
+# Every verb sets up what it needs: `make demo` and `make test` work on a bare machine with Python 3.10 or newer.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
+
+# Small networks run fastest, and repeatably, on one thread.
+export OMP_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+export NUMBA_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check slow docs new format bench clean
+
+help:  ## list these verbs
+	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+demo: $(VENV)/.installed  ## train a small PPO with a planted bug and its healthy twin, and name the bug
+	@$(BIN)/rldebug demo
+
+test: $(VENV)/.installed  ## the quick tests
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+check: $(VENV)/.installed  ## lint, types, import order, CATALOGUE.md current
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m rldebug.render.docs --check
+
+slow: $(VENV)/.installed  ## the tests that take minutes
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m slow
+
+docs: $(VENV)/.docs  ## build the site into site/
+	$(BIN)/python -m rldebug.render.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+new:  ## scaffold a rule and its failing test: make new rule=entropy-collapse in=entropy
+	@$(PYTHON) scripts/new_entry.py --rule "$(rule)" --in "$(in)"
+
+format: $(VENV)/.installed  ## fix what ruff can fix
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed  ## what watching costs
+	@$(BIN)/python bench/overhead.py
+
+clean:  ## remove the environment, caches and everything generated
+	rm -rf $(VENV) build dist site docs/catalogue
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo 'rldebug needs Python 3.10 or newer: make PYTHON=python3.12 …' >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo '$(PYTHON) cannot make virtual environments. On Debian or Ubuntu: apt-get install python3-venv python3-pip' >&2; exit 1; }
+	@echo 'Installing rldebug and its tools into $(VENV) (minutes the first time) …'
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.installed
+	@$(PIP) --editable '.[docs]'
+	@touch $@

@@ -1,0 +1,51 @@
+"""rldebug finds the bug in reinforcement-learning training code written in PyTorch, and names it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rldebug.diagnose import diagnose as diagnose
+    from rldebug.evidence.run import Run as Run
+    from rldebug.evidence.run import read_run as read_run
+    from rldebug.finding import Finding as Finding
+    from rldebug.finding import Report as Report
+    from rldebug.metric import metric as metric
+    from rldebug.rollout import HandoverError as HandoverError
+    from rldebug.rule import NotEnough as NotEnough
+    from rldebug.rule import Rule as Rule
+    from rldebug.watch import Tripped as Tripped
+    from rldebug.watch import Watch as Watch
+    from rldebug.watch import watch as watch
+
+_HOME = {
+    "Finding": "rldebug.finding",
+    "HandoverError": "rldebug.rollout",
+    "NotEnough": "rldebug.rule",
+    "Report": "rldebug.finding",
+    "Rule": "rldebug.rule",
+    "Run": "rldebug.evidence.run",
+    "Tripped": "rldebug.watch",
+    "Watch": "rldebug.watch",
+    "diagnose": "rldebug.diagnose",
+    "metric": "rldebug.metric",
+    "read_run": "rldebug.evidence.run",
+    "watch": "rldebug.watch",
+}
+
+__all__ = sorted(_HOME)
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are imported when first used: `rldebug --help` must not wait for torch."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'rldebug' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value  # else the submodule of the same name (rldebug.watch) would stand in its way
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,0 +1,68 @@
+"""Forward hooks: what each layer puts out during a training forward pass. Attached only for the updates that ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rldebug.rollout import Activations
+
+_ROWS = 256  # of a batch; enough to call a unit dead, and small next to the activations themselves
+
+
+@dataclass
+class ActivationWatch:
+    modules: Mapping[str, nn.Module]
+    failed: Callable[[str], None]
+    outputs: dict[str, Tensor] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+    _handles: list[Any] = field(default_factory=list)
+
+    def attach(self) -> None:
+        if self._handles:
+            return
+        for name, module in self.modules.items():
+            if compiled(module):
+                continue  # a hook added now would be ignored by the compiled code, or make it compile again
+            for path, layer in module.named_modules():
+                if next(layer.children(), None) is None:
+                    label = f"{name}.{path}" if path else name
+                    self._handles.append(layer.register_forward_hook(self._hook(label)))
+
+    def take(self) -> Activations | None:
+        """What was seen since `attach`; detaches."""
+        self.detach()
+        seen, kinds = self.outputs, self.kinds
+        self.outputs, self.kinds = {}, {}
+        return Activations(seen, kinds) if seen else None
+
+    def detach(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+
+    def _hook(self, label: str) -> Callable[[nn.Module, Any, Any], None]:
+        def hook(layer: nn.Module, args: Any, output: Any) -> None:
+            try:
+                if not torch.is_grad_enabled() or not isinstance(output, Tensor) or output.ndim < 2:
+                    return
+                rows = min(output.shape[0], _ROWS)
+                if rows > (self.outputs[label].shape[0] if label in self.outputs else 0):
+                    # A copy: an in-place activation after this layer would change what we look at later.
+                    self.outputs[label] = output.detach()[:rows].clone()
+                    self.kinds[label] = type(layer).__name__
+            except Exception:
+                self.detach()
+                self.failed("activation hook")
+
+        return hook
+
+
+def compiled(module: nn.Module) -> bool:
+    if type(module).__name__ == "OptimizedModule":
+        return True
+    return any(getattr(each, "_compiled_call_impl", None) is not None for each in module.modules())

@@ -1,0 +1,349 @@
+"""Run: all readings of a run, read-only. The writer and the reader meet only on disk."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldebug.finding import Where
+
+FORMAT = 1
+
+FACTS: dict[str, str] = {
+    "parameters": "pass policy= or critic= together with optimizer= to rldebug.watch(...)",
+    "reach": "pass loss={'policy': …, 'value': …} with their graphs to dbg.update(...)",
+    "graphs": "hand data over through dbg.rollout(...) or dbg.update(...)",
+    "gradients": "pass policy= or critic= together with optimizer= to rldebug.watch(...)",
+    "activations": "pass policy= or critic= to rldebug.watch(...) (modules under torch.compile are not seen inside)",
+    "zeroing": "pass optimizer= to rldebug.watch(...)",
+    "shapes": "pass logp_new=, value=, target= or advantage= to dbg.update(...)",
+    "env": "pass env= to rldebug.watch(...)",
+    "calls": "hand data over through dbg.rollout(...) or dbg.update(...)",
+}
+"""Facts that are not numbers over time, and what a user hands over to have them recorded."""
+
+
+class RunError(Exception):
+    """A run folder that cannot be opened; the message says what was expected."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One reading over time. Undefined readings are NaN."""
+
+    name: str
+    update: NDArray[np.int64]
+    env_step: NDArray[np.int64]
+    value: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def _where(self, keep: NDArray[Any]) -> Series:
+        return Series(self.name, self.update[keep], self.env_step[keep], self.value[keep])
+
+    @property
+    def finite(self) -> Series:
+        return self._where(np.isfinite(self.value))
+
+    def between(self, start: float, end: float) -> Series:
+        """The part from share `start` to share `end` of the updates this series covers: `between(0.5, 1)`."""
+        if not len(self):
+            return self
+        span = max(int(self.update[-1] - self.update[0]), 1)
+        share = (self.update - self.update[0]) / span
+        return self._where((share >= start) & (share <= end))
+
+    def head(self, share: float) -> Series:
+        return self.between(0.0, share)
+
+    def tail(self, share: float) -> Series:
+        return self.between(1.0 - share, 1.0)
+
+    @property
+    def first(self) -> float:
+        return float(self.value[0])
+
+    @property
+    def last(self) -> float:
+        return float(self.value[-1])
+
+    def median(self) -> float:
+        values = self.finite.value
+        return float(np.median(values)) if len(values) else math.nan
+
+    def mean(self) -> float:
+        values = self.finite.value
+        return float(np.mean(values)) if len(values) else math.nan
+
+    def min(self) -> float:
+        values = self.finite.value
+        return float(np.min(values)) if len(values) else math.nan
+
+    def max(self) -> float:
+        values = self.finite.value
+        return float(np.max(values)) if len(values) else math.nan
+
+    def quantile(self, q: float) -> float:
+        values = self.finite.value
+        return float(np.quantile(values, q)) if len(values) else math.nan
+
+    def share(self, of: NDArray[np.bool_]) -> float:
+        """Share of the readings for which a condition holds."""
+        return float(np.mean(of)) if len(of) else math.nan
+
+    def ema(self, half_life: float = 8.0) -> Series:
+        """Exponential moving average over finite readings, corrected for its start."""
+        kept = self.finite
+        keep = 0.5 ** (1.0 / half_life)
+        smooth, weight = 0.0, 0.0
+        out = np.empty(len(kept))
+        for i, value in enumerate(kept.value):
+            smooth = keep * smooth + (1.0 - keep) * value
+            weight = keep * weight + (1.0 - keep)
+            out[i] = smooth / weight
+        return Series(self.name, kept.update, kept.env_step, out)
+
+    def where(self, index: int = -1) -> Where:
+        return Where(update=int(self.update[index]), env_step=int(self.env_step[index]))
+
+    def at(self, condition: NDArray[np.bool_]) -> int | None:
+        """Index of the first reading for which a condition holds."""
+        hits = np.flatnonzero(condition)
+        return int(hits[0]) if len(hits) else None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One recorded line."""
+
+    update: int
+    env_step: int
+    seconds: float
+    numbers: Mapping[str, float]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    histograms: Mapping[str, Sequence[float]] = field(default_factory=dict)  # low, high, then the counts
+    traces: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything recorded, by name. `run["policy/kl"]` is a Series; a name never recorded gives an empty one.
+
+    Readings taken once per optimizer are called `grad/norm@policy` where there are several: `run.each("grad/norm")`
+    gives them all.
+    """
+
+    readings: Sequence[Reading]
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    path: Path | None = None
+    problems: tuple[str, ...] = ()
+    series: Mapping[str, Series] = field(default_factory=dict)
+
+    @staticmethod
+    def of(readings: Iterable[Reading], meta: Mapping[str, Any] | None = None, **more: Any) -> Run:
+        kept = tuple(readings)
+        return Run(kept, meta or {}, series=_columns(kept), **more)
+
+    @staticmethod
+    def from_series(
+        numbers: Mapping[str, Sequence[float | None]],
+        *,
+        facts: Sequence[Mapping[str, Any]] | Mapping[str, Any] = (),
+        tables: Mapping[str, Mapping[str, Sequence[float]]] | None = None,
+        meta: Mapping[str, Any] | None = None,
+        every: int = 1,
+        env_steps_per_update: int = 64,
+    ) -> Run:
+        """A run from plain lists, one number per recorded update; None where nothing was read. For tests and examples.
+
+        `facts`, if one mapping, are recorded with the first reading; `tables` with every reading.
+        """
+        length = max((len(each) for each in numbers.values()), default=1)
+        listed = [facts] if isinstance(facts, Mapping) else list(facts)
+        readings = [
+            Reading(
+                update=i * every,
+                env_step=i * every * env_steps_per_update,
+                seconds=float(i),
+                numbers={
+                    name: float(value)
+                    for name, each in numbers.items()
+                    if i < len(each) and (value := each[i]) is not None
+                },
+                facts=listed[i] if i < len(listed) else {},
+                tables=tables or {},
+            )
+            for i in range(max(length, len(listed)))
+        ]
+        return Run.of(readings, meta)
+
+    def __contains__(self, name: str) -> bool:
+        return bool(self.each(name))
+
+    def __getitem__(self, name: str) -> Series:
+        empty = np.empty(0, dtype=np.int64)
+        return self.series.get(name) or Series(name, empty, empty, np.empty(0))
+
+    def each(self, name: str) -> list[Series]:
+        """Every series of this reading: the plain one, or one per optimizer."""
+        return [each for key, each in self.series.items() if key == name or key.startswith(f"{name}@")]
+
+    def facts(self, name: str) -> list[tuple[Reading, Any]]:
+        """Every recording of a structural fact, oldest first."""
+        return [(each, each.facts[name]) for each in self.readings if name in each.facts]
+
+    def table(self, name: str) -> list[tuple[Reading, Mapping[str, Sequence[float]]]]:
+        return [(each, each.tables[name]) for each in self.readings if name in each.tables]
+
+    def call(self, name: str) -> Where:
+        """Where in the user's code `dbg.update`, `dbg.rollout` or `dbg.replay` was called."""
+        for reading in self.readings:
+            place = reading.facts.get("calls", {}).get(name)
+            if place:
+                return Where(file=str(place[0]), line=int(place[1]))
+        return Where()
+
+    @property
+    def updates(self) -> int:
+        """Learner steps the run took, recorded or not."""
+        return max((each.update for each in self.readings), default=-1) + 1
+
+    @property
+    def env_steps(self) -> int:
+        return max((each.env_step for each in self.readings), default=0)
+
+    @property
+    def gamma(self) -> float | None:
+        return self.meta.get("gamma")
+
+    def last(self, readings: int = 1) -> Run:
+        """The run as if only its last readings existed; what a trap looks at."""
+        return Run.of(self.readings[-readings:], self.meta, path=self.path)
+
+    def with_series(self, more: Iterable[Series]) -> Run:
+        series = {**self.series, **{each.name: each for each in more}}
+        return Run(self.readings, self.meta, self.path, self.problems, series)
+
+
+def read_run(path: Path) -> Run:
+    """Open a run folder. Damaged lines are named in `problems` and left out; the rest is kept."""
+    if not path.is_dir():
+        raise RunError(f"{path} is not a run folder: expected a folder with run.json and readings.jsonl")
+    meta_file = path / "run.json"
+    problems: list[str] = []
+    try:
+        meta = json.loads(meta_file.read_text(encoding="utf-8"))
+        if not isinstance(meta, dict):
+            raise ValueError("expected a JSON object")
+    except FileNotFoundError:
+        raise RunError(f"{path} has no run.json: it is not a run folder, or was only partly copied") from None
+    except (ValueError, UnicodeDecodeError, OSError) as error:
+        problems.append(f"run.json cannot be read ({error}); versions and settings of the run are unknown")
+        meta = {}
+    if isinstance(meta.get("format"), int) and meta["format"] > FORMAT:
+        raise RunError(
+            f"{path} was written in format {meta['format']}, this rldebug reads up to {FORMAT}: "
+            "upgrade with `pip install -U rldebug`"
+        )
+    readings = list(_read_lines(path / "readings.jsonl", problems))
+    return Run.of(readings, meta, path=path, problems=tuple(problems))
+
+
+def _read_lines(file: Path, problems: list[str]) -> Iterator[Reading]:
+    try:
+        # Bytes, split by hand: a hand-edited file may hold invalid UTF-8 or a stray line separator.
+        lines = file.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        problems.append("readings.jsonl is missing: nothing was recorded, or the folder was only partly copied")
+        return
+    except OSError as error:
+        problems.append(f"readings.jsonl cannot be read: {error}")
+        return
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            yield decode(json.loads(line))
+        except Exception as error:
+            cut = number == len(lines)
+            reason = "the last line was cut off in writing" if cut else f"{type(error).__name__}: {error}"
+            problems.append(f"readings.jsonl line {number} was left out: {reason}")
+
+
+def encode(reading: Reading) -> str:
+    """One line of readings.jsonl. NaN and infinities are strings, so that the file stays valid JSON."""
+    # Written by hand: a line has some 80 numbers, and this is three times as fast as json.dumps on a dict of them.
+    numbers = ",".join([f"{_key(name)}:{_number(value)}" for name, value in reading.numbers.items()])
+    parts = [
+        f'"update":{reading.update},"env_step":{reading.env_step},"seconds":{reading.seconds:.3f},"numbers":{{{numbers}}}'
+    ]
+    for key in ("facts", "tables", "histograms", "traces"):
+        part = getattr(reading, key)
+        if part:
+            text = json.dumps(_plain(part), separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=str)
+            parts.append(f'"{key}":{text}')
+    return "{" + ",".join(parts) + "}"
+
+
+@lru_cache(maxsize=4096)
+def _key(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)
+
+
+def _number(value: float) -> str:
+    text = f"{value:.9g}"  # nine digits bring every float32 back exactly
+    return text if text[-1] not in "nf" else f'"{text}"'
+
+
+def decode(line: Mapping[str, Any]) -> Reading:
+    return Reading(
+        update=int(line["update"]),
+        env_step=int(line["env_step"]),
+        seconds=float(line["seconds"]),
+        numbers={str(name): float(value) for name, value in line["numbers"].items()},
+        facts=dict(line.get("facts", {})),
+        tables={
+            name: {row: [float(each) for each in cells] for row, cells in table.items()}
+            for name, table in line.get("tables", {}).items()
+        },
+        histograms={name: [float(each) for each in cells] for name, cells in line.get("histograms", {}).items()},
+        traces={name: [float(each) for each in cells] for name, cells in line.get("traces", {}).items()},
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return float(f"{value:.6g}")
+        return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _columns(readings: Sequence[Reading]) -> dict[str, Series]:
+    rows: dict[str, list[tuple[int, int, float]]] = {}
+    for reading in readings:
+        for name, value in reading.numbers.items():
+            rows.setdefault(name, []).append((reading.update, reading.env_step, value))
+    return {
+        name: Series(
+            name,
+            np.array([each[0] for each in cells], dtype=np.int64),
+            np.array([each[1] for each in cells], dtype=np.int64),
+            np.array([each[2] for each in cells], dtype=np.float64),
+        )
+        for name, cells in rows.items()
+    }

@@ -1,0 +1,160 @@
+"""Findings and the report: what a rule says, and what all rules together say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rldebug.entry import PREFIXES
+
+Severity = Literal["error", "warning", "note"]
+"""error: the result cannot be right · warning: probably wrong · note: worth knowing."""
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+COMPONENTS: tuple[str, ...] = tuple(PREFIXES.values())
+
+# A note never makes a component suspect: a healthy program may carry notes and must stay unsuspected.
+_WEIGHT: dict[Severity, float] = {"error": 1.0, "warning": 0.7, "note": 0.0}
+_FOLDED = 0.25  # a folded finding still speaks for its component, but quietly
+
+
+@dataclass(frozen=True)
+class Where:
+    """As small a place as is known: a line of the user's code, an update, an env step, a tensor."""
+
+    file: str | None = None
+    line: int | None = None
+    update: int | None = None
+    env_step: int | None = None
+    tensor: str | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.file and self.line else self.file
+        parts = [
+            place,
+            self.tensor,
+            None if self.update is None else f"update {thousands(self.update)}",
+            None if self.env_step is None else f"{thousands(self.env_step)} env steps",
+        ]
+        return " · ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, in the user's own numbers."""
+
+    code: str
+    name: str
+    component: str
+    severity: Severity
+    message: str
+    seen: str
+    expected: str
+    help: str
+    confidence: float
+    where: Where = Where()
+    follows: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "code": self.code,
+            "name": self.name,
+            "component": self.component,
+            "severity": self.severity,
+            "confidence": self.confidence,
+            "message": self.message,
+            "seen": self.seen,
+            "expected": self.expected,
+            "help": self.help,
+            "where": {
+                "file": self.where.file,
+                "line": self.where.line,
+                "update": self.where.update,
+                "env_step": self.where.env_step,
+                "tensor": self.where.tensor,
+            },
+            "follows": list(self.follows),
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Finding:
+        rest = {key: value for key, value in data.items() if key not in ("where", "follows")}
+        return Finding(**rest, where=Where(**data["where"]), follows=tuple(data["follows"]))
+
+
+@dataclass(frozen=True)
+class Suspect:
+    component: str
+    score: float
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything a diagnosis has to say, including what it could not check and why."""
+
+    command: str
+    findings: tuple[Finding, ...] = ()
+    checked: tuple[str, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    broken: Mapping[str, str] = field(default_factory=dict)
+    program: Mapping[str, Any] | None = None
+    exit: int | None = 0
+    title: str = ""
+    problems: tuple[str, ...] = ()  # what could not be read, for the reader of the report; not part of the contract
+
+    @property
+    def roots(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if not finding.follows)
+
+    @property
+    def folded(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.follows)
+
+    @property
+    def clean(self) -> bool:
+        return not any(finding.severity != "note" for finding in self.findings)
+
+    @property
+    def suspects(self) -> tuple[Suspect, ...]:
+        """Components, most suspect first: the chance that at least one finding against them is right."""
+        innocent: dict[str, float] = {}
+        codes: dict[str, list[str]] = {}
+        for finding in self.findings:
+            guilt = _WEIGHT[finding.severity] * finding.confidence * (_FOLDED if finding.follows else 1.0)
+            if guilt > 0:
+                innocent[finding.component] = innocent.get(finding.component, 1.0) * (1.0 - guilt)
+                if finding.code not in codes.setdefault(finding.component, []):
+                    codes[finding.component].append(finding.code)
+        ranked = sorted(innocent, key=lambda component: innocent[component])
+        return tuple(Suspect(each, round(1.0 - innocent[each], 4), tuple(codes[each])) for each in ranked)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The machine-readable report; `report.schema.json` is its contract."""
+        return {
+            "format": 1,
+            "command": self.command,
+            "exit": self.exit,
+            "suspects": [
+                {"component": each.component, "score": each.score, "codes": list(each.codes)} for each in self.suspects
+            ],
+            "findings": [finding.to_dict() for finding in self.findings],
+            "program": None if self.program is None else dict(self.program),
+            "checked": list(self.checked),
+            "skipped": dict(self.skipped),
+            "broken": dict(self.broken),
+        }
+
+
+def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Roots before followers, severe before mild, sure before unsure."""
+    order = {severity: place for place, severity in enumerate(SEVERITIES)}
+    return tuple(
+        sorted(findings, key=lambda each: (bool(each.follows), order[each.severity], -each.confidence, each.code))
+    )
+
+
+def thousands(number: int) -> str:
+    """12 345 678: digits in threes, as the report prints them."""
+    return f"{number:,}".replace(",", " ")

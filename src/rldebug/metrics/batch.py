@@ -1,0 +1,93 @@
+"""The batch an update learns from: its size, its age, whether it is a new one."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from rldebug.metric import metric
+from rldebug.metrics.value import moments
+from rldebug.rollout import Transitions, Update
+
+
+@metric("batch/rows", unit="samples", reads=Update)
+def rows(update: Update) -> int | None:
+    """Samples in the batch."""
+    return update.rows
+
+
+@metric(
+    "batch/staleness_mean",
+    "batch/staleness_max",
+    unit="learner steps",
+    reads=Update,
+    healthy="steady; low for on-policy algorithms",
+)
+def staleness(update: Update) -> tuple[Tensor | float, Tensor | float] | None:
+    """Learner steps between the policy that collected a sample and the one that learns from it.
+
+    From `collected_at=` (what `dbg.age` was when the row was stored), else from the last `dbg.rollout(...)`.
+    """
+    if update.collected_at is not None:
+        age = update.age - update.collected_at.float()
+        return age.mean(), age.max()
+    if update.since_rollout is not None:
+        return float(update.since_rollout), float(update.since_rollout)
+    return None
+
+
+@metric("batch/fingerprint", unit="hash", reads=Update, healthy="changes from rollout to rollout")
+def fingerprint(update: Update) -> Tensor | None:
+    """A weighted sum of the data rows (old log-probs, targets, advantages), equal for equal batches."""
+    data = [each for each in (update.logp_old, update.target, update.advantage) if each is not None]
+    if not data:
+        return None
+    first = data[0].float()
+    weights = torch.cos(torch.arange(first.numel(), device=first.device, dtype=torch.float32))
+    return (sum(each.float() for each in data) * weights).sum()  # type: ignore[union-attr]
+
+
+@metric(
+    "replay/reward_mean", "replay/reward_std", "replay/reward_min", "replay/reward_max",
+    unit="reward", reads=Transitions, needs=("reward",), healthy="as the environment's",
+)  # fmt: skip
+def replay_reward(batch: Transitions) -> tuple[Tensor, ...]:
+    """Distribution of the rewards sampled from replay."""
+    assert batch.reward is not None
+    return moments(batch.reward)
+
+
+@metric("replay/stuck", unit="share of rows", reads=Transitions, needs=("obs", "next_obs"), healthy="0 or nearly")
+def stuck(batch: Transitions) -> Tensor:
+    """Share of the sampled rows whose next observation equals the observation."""
+    assert batch.obs is not None and batch.next_obs is not None
+    rows = batch.obs.shape[0]
+    return (batch.obs.reshape(rows, -1) == batch.next_obs.reshape(rows, -1)).all(-1).float().mean()
+
+
+@metric("replay/terminated", unit="share of rows", reads=Transitions, needs=("terminated",), healthy="above 0")
+def replay_terminated(batch: Transitions) -> Tensor:
+    """Share of the sampled rows that are terminal."""
+    assert batch.terminated is not None
+    return batch.terminated.float().mean()
+
+
+@metric("replay/action_mode_share", unit="share of rows", reads=Transitions, needs=("action",))
+def replay_action_mode_share(batch: Transitions) -> Tensor | None:
+    """Share of the sampled rows with the commonest action (discrete actions, up to 64 of them)."""
+    assert batch.action is not None
+    if batch.action.is_floating_point() or batch.action.numel() != batch.action.shape[0]:
+        return None
+    flat = batch.action.reshape(-1).long()
+    return (flat[:, None] == torch.arange(64, device=flat.device)).float().mean(0).max()
+
+
+@metric("replay/duplicates", unit="share of rows", reads=Transitions, needs=("obs", "next_obs"), detail=True)
+def duplicates(batch: Transitions) -> Tensor:
+    """Share of the sampled rows that equal the row before them, once sorted: one transition stored many times."""
+    assert batch.obs is not None and batch.next_obs is not None
+    rows = batch.obs.shape[0]
+    pair = torch.cat([batch.obs.reshape(rows, -1), batch.next_obs.reshape(rows, -1)], 1).float()[:512]
+    weights = torch.cos(torch.arange(pair.shape[1], device=pair.device, dtype=torch.float32))
+    keys = (pair * weights).sum(1).sort().values
+    return (keys[1:] == keys[:-1]).float().mean()

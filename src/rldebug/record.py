@@ -1,0 +1,307 @@
+"""Recorder: metrics on a schedule, one device transfer per recorded update, append-only on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rldebug import catalogue
+from rldebug.evidence.run import FORMAT, Reading, encode
+from rldebug.finding import Finding
+
+_GOLDEN = 0.6180339887498949
+_TABLE_ROWS = 64  # of a table, the rest is left out: a run folder must stay small whatever the network
+
+
+@dataclass
+class Schedule:
+    """Which updates are recorded: all of the first few, then one in `every`; one in `detail` with costly metrics.
+
+    Deterministic, and never in step with the loop it watches: a PPO with 16 updates per rollout, sampled every 16th,
+    would only ever show its first minibatch. The gap doubles whenever the file has grown by `doubling` bytes, so a run
+    of any length stays small.
+    """
+
+    every: int = 16
+    detail: int = 64
+    warmup: int = 8
+    doubling: int = 4_000_000
+    written: int = 0
+    _count: int = 0
+    _next: int = 0
+    _next_first: int = 0
+    _next_detail: int = 0
+
+    def due(self, update: int, first_of_rollout: bool) -> bool:
+        """A pure look; two calls before `took` agree. First minibatches have a clock of their own."""
+        return update < self.warmup or update >= self._next or (first_of_rollout and update >= self._next_first)
+
+    def due_detail(self, update: int) -> bool:
+        return update >= self._next_detail
+
+    def took(self, update: int, first_of_rollout: bool) -> None:
+        stretch = 1 << (self.written // self.doubling)
+        gap = self.every * stretch
+        self._count += 1
+        jitter = int(gap * ((self._count * _GOLDEN) % 1.0 - 0.5)) if gap > 1 else 0
+        if update >= self._next:
+            self._next = update + max(gap + jitter, 1)
+        if first_of_rollout:
+            self._next_first = update + 4 * gap
+        if update >= self._next_detail:
+            self._next_detail = update + (1 if update < 2 else self.detail * stretch)
+
+
+@dataclass
+class _Pending:
+    numbers: dict[str, Tensor | float] = field(default_factory=dict)
+    vectors: dict[tuple[str, str], tuple[Sequence[str], Tensor]] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.numbers or self.vectors or self.facts)
+
+
+class Recorder:
+    """Collects what metrics return as device scalars, moves them to the host together, and appends one line."""
+
+    def __init__(self, path: Path, meta: Mapping[str, Any], schedule: Schedule) -> None:
+        self.path = path
+        self.schedule = schedule
+        self.broken: dict[str, str] = {}
+        self.last: Reading | None = None
+        self.stopped: str | None = None
+        self._pending = _Pending()
+        self._file: IO[str] | None = None
+        self._meta = dict(meta)
+        self._started = time.monotonic()
+        try:
+            path.mkdir(parents=True, exist_ok=False)
+            self.write_meta({})
+            self._file = (path / "readings.jsonl").open("a", encoding="utf-8")
+        except OSError as error:
+            self._stop(error)
+
+    # ── collecting ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def measure(self, evidence: Any, *, detail: bool = False, suffix: str = "") -> None:
+        """Apply every metric that reads this kind of evidence. One that raises is switched off and listed."""
+        pending = self._pending
+        with torch.no_grad():
+            for metric in catalogue.metrics_reading(type(evidence)):
+                if (metric.detail and not detail) or metric.name in self.broken:
+                    continue
+                if any(getattr(evidence, need) is None for need in metric.needs):
+                    continue
+                try:
+                    value = metric.compute(evidence)
+                    if value is None:
+                        continue
+                    if metric.kind == "number":
+                        values = value if isinstance(value, tuple) else (value,)
+                        for name, each in zip(metric.names, values, strict=True):
+                            if each is not None:
+                                pending.numbers[name + suffix] = each
+                    elif metric.kind == "table":
+                        rows, cells = value
+                        pending.vectors["tables", metric.name + suffix] = (rows[:_TABLE_ROWS], cells[:_TABLE_ROWS])
+                    else:
+                        key = "histograms" if metric.kind == "histogram" else "traces"
+                        pending.vectors[key, metric.name + suffix] = ((), value)
+                except Exception:
+                    self.broken[metric.name] = traceback.format_exc()
+
+    def number(self, name: str, value: Tensor | float) -> None:
+        self._pending.numbers[name] = value
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Facts that go with the line being collected."""
+        return self._pending.facts
+
+    # ── writing ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def pending(self) -> bool:
+        return bool(self._pending)
+
+    def flush(self, update: int, env_step: int) -> None:
+        """Move what was collected to the host, in one transfer per device, and append it."""
+        pending, self._pending = self._pending, _Pending()
+        if not pending:
+            return
+        numbers, vectors = _fetch(pending)
+        parts: dict[str, dict[str, Any]] = {"tables": {}, "histograms": {}, "traces": {}}
+        for (kind, name), (rows, cells) in vectors.items():
+            if kind == "tables":
+                width = len(cells) // max(len(rows), 1)
+                parts[kind][name] = {row: cells[i * width : (i + 1) * width] for i, row in enumerate(rows)}
+            else:
+                parts[kind][name] = cells
+        seconds = time.monotonic() - self._started
+        self.last = Reading(update, env_step, seconds, numbers, pending.facts, **parts)
+        if self._file is None:
+            return
+        line = encode(self.last) + "\n"
+        try:
+            self._file.write(line)
+            self._file.flush()  # the kernel has it now: kill -9 loses nothing that was flushed
+            self.schedule.written += len(line)
+        except OSError as error:
+            self._stop(error)
+
+    def append_finding(self, finding: Finding) -> None:
+        if self.stopped is not None:
+            return
+        try:
+            with (self.path / "findings.jsonl").open("a", encoding="utf-8") as file:
+                file.write(json.dumps(finding.to_dict(), ensure_ascii=False) + "\n")
+        except OSError as error:
+            self._stop(error)
+
+    def write_meta(self, more: Mapping[str, Any]) -> None:
+        """run.json, replaced whole: a reader sees the old one or the new one, never half of one."""
+        self._meta.update(more)
+        if self.stopped is not None:
+            return
+        draft = self.path / "run.json.part"
+        draft.write_text(json.dumps(self._meta, indent=1, ensure_ascii=False, default=str), encoding="utf-8")
+        draft.replace(self.path / "run.json")
+
+    def snapshot(self, name: str, tensors: Mapping[str, Tensor]) -> Path | None:
+        """Keep whole tensors, as .npz: never pickle."""
+        if self.stopped is not None:
+            return None
+        file = self.path / "snapshots" / f"{name}.npz"
+        try:
+            file.parent.mkdir(exist_ok=True)
+            arrays = {key.replace("/", "."): each.detach().float().cpu().numpy() for key, each in tensors.items()}
+            np.savez(file, allow_pickle=False, **arrays)
+        except OSError as error:
+            self._stop(error)
+            return None
+        return file
+
+    def close(self, **state: Any) -> None:
+        try:
+            self.write_meta({"seconds": round(time.monotonic() - self._started, 3), **state})
+            if self._file is not None:
+                self._file.close()
+        except OSError as error:
+            self._stop(error)
+
+    def _stop(self, error: OSError) -> None:
+        """Recording ends here; the training goes on. Said once."""
+        if self.stopped is None:
+            self.stopped = f"recording to {self.path} stopped: {error}"
+            self.broken["recorder"] = self.stopped
+            warnings.warn(f"rldebug: {self.stopped}; the training goes on unrecorded", RuntimeWarning, stacklevel=2)
+        if self._file is not None:
+            file, self._file = self._file, None
+            try:
+                file.close()
+            except OSError:
+                pass  # closing flushes, and the disk is full
+
+
+def _fetch(pending: _Pending) -> tuple[dict[str, float], dict[tuple[str, str], tuple[Sequence[str], list[float]]]]:
+    """Everything on the host. CPU scalars are read in place; what lies on an accelerator comes over in one copy."""
+    numbers: dict[str, float] = {}
+    vectors: dict[tuple[str, str], tuple[Sequence[str], list[float]]] = {}
+    away: dict[torch.device, list[tuple[Any, Tensor]]] = {}
+    for name, value in pending.numbers.items():
+        if not isinstance(value, Tensor):
+            numbers[name] = float(value)
+        elif value.device.type == "cpu":
+            numbers[name] = float(value.item())
+        else:
+            numbers[name] = float("nan")  # keeps the order; filled below
+            away.setdefault(value.device, []).append((name, value))
+    for key, (rows, cells) in pending.vectors.items():
+        if cells.device.type == "cpu":
+            vectors[key] = (rows, cells.double().reshape(-1).tolist())
+        else:
+            vectors[key] = (rows, [])
+            away.setdefault(cells.device, []).append((key, cells))
+    for tensors in away.values():
+        flat = torch.cat([each.detach().reshape(-1).float() for _, each in tensors]).cpu().tolist()
+        start = 0
+        for key, each in tensors:
+            cells = flat[start : start + each.numel()]
+            start += each.numel()
+            if isinstance(key, str):
+                numbers[key] = cells[0]
+            else:
+                vectors[key] = (vectors[key][0], cells)
+    return numbers, vectors
+
+
+# ── run folders ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def new_run_folder(root: Path, name: str) -> Path:
+    """`root/name`, or `root/name-2`, `-3`, … where that is taken: a run never overwrites another."""
+    safe = "".join(each if each.isalnum() or each in "-_." else "-" for each in name).strip(".") or "run"
+    rank = os.environ.get("RANK", "0")
+    if rank not in ("", "0"):
+        safe += f"-rank{rank}"
+    folder, count = root / safe, 1
+    while folder.exists():
+        count += 1
+        folder = root / f"{safe}-{count}"
+    return folder
+
+
+def run_meta(**more: Any) -> dict[str, Any]:
+    """What run.json says from the start: how the run was started, and with what."""
+    return {
+        "format": FORMAT,
+        "command": [sys.executable, *sys.argv],
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "pid": os.getpid(),
+        "seed": torch.initial_seed(),
+        "versions": {
+            "rldebug": _version("rldebug"),
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "numpy": np.__version__,
+            "gymnasium": _version("gymnasium"),
+        },
+        "git": _git_commit(),
+        "state": "running",
+        **more,
+    }
+
+
+def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _git_commit() -> str | None:
+    if shutil.which("git") is None:
+        return None
+    try:
+        asked = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=2, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return asked.stdout.strip() or None

@@ -1,0 +1,57 @@
+"""Rule: evidence in, findings out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+from rldebug.entry import Entry
+from rldebug.finding import Finding, Severity, Where
+
+
+class NotEnough(Exception):
+    """Raised inside `check` when the evidence is too thin to judge. The rule is listed as skipped, with this reason."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule(Entry):
+    """A fault, how to see it, and its page. Subclasses are final; their fields are their thresholds."""
+
+    severity: ClassVar[Severity] = "warning"
+    status: ClassVar[Literal["stable", "nursery"]] = "stable"
+    reads: ClassVar[str] = "Run"
+    needs: ClassVar[tuple[str, ...]] = ()  # readings that must have been recorded, all of them
+    facts: ClassVar[tuple[str, ...]] = ()  # structural facts that must have been recorded, all of them
+    follows: ClassVar[tuple[str, ...]] = ()  # codes of roots this usually is a consequence of
+    trap: ClassVar[bool] = False  # can be checked on a single update, so that the run can be stopped there
+
+    def check(self, evidence: Any) -> Iterator[Finding]:
+        raise TypeError(f"{type(self).__name__} does not define check()")
+
+    def finding(
+        self,
+        message: str,
+        *,
+        seen: str,
+        expected: str,
+        help: str,
+        where: Where | None = None,
+        confidence: float = 0.9,
+        severity: Severity | None = None,
+    ) -> Finding:
+        return Finding(
+            code=self.code,
+            name=self.name,
+            component=self.component(),
+            severity=severity or self.severity,
+            message=message,
+            seen=seen,
+            expected=expected,
+            help=help,
+            confidence=confidence,
+            where=where or Where(),
+        )
+
+    def thresholds(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}

@@ -1,0 +1,1 @@
+"""One fault, one file, one page: rules/<component>/<fault>.py."""

@@ -1,0 +1,16 @@
+import os
+
+# Before torch or numpy are imported: on shared cores two threads can be ten times slower than one.
+for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import pytest
+import torch
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    """A run folder written by default goes nowhere near the checkout; no pyproject.toml above is picked up."""
+    monkeypatch.chdir(tmp_path)
