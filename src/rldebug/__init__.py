@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rldebug.rollout import HandoverError as HandoverError
     from rldebug.rule import NotEnough as NotEnough
     from rldebug.rule import Rule as Rule
-    from rldebug.watch import Tripped as Tripped
+    from rldebug.trap import Tripped as Tripped
     from rldebug.watch import Watch as Watch
     from rldebug.watch import watch as watch
 
@@ -26,7 +26,7 @@ _HOME = {
     "Report": "rldebug.finding",
     "Rule": "rldebug.rule",
     "Run": "rldebug.evidence.run",
-    "Tripped": "rldebug.watch",
+    "Tripped": "rldebug.trap",
     "Watch": "rldebug.watch",
     "diagnose": "rldebug.diagnose",
     "metric": "rldebug.metric",

@@ -47,9 +47,14 @@ def metrics() -> tuple[Metric, ...]:
     return tuple(sorted(found, key=lambda each: each.name))
 
 
-@lru_cache(maxsize=64)
 def metrics_reading(evidence: type) -> tuple[Metric, ...]:
-    return tuple(each for each in metrics() if each.reads is evidence)
+    return _by_evidence().get(evidence, ())
+
+
+@lru_cache(maxsize=1)
+def _by_evidence() -> dict[type, tuple[Metric, ...]]:
+    kinds = {each.reads for each in metrics()}
+    return {kind: tuple(each for each in metrics() if each.reads is kind) for kind in kinds}
 
 
 def metric_named(name: str) -> Metric | None:

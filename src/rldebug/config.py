@@ -55,7 +55,7 @@ def _parse(table: Any, source: str) -> Config:
     for key in ("select", "ignore"):
         value = table.get(key, [])
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise ConfigError(f"{source}: {key} must be a list of codes or names, like [\"entropy-collapse\"]")
+            raise ConfigError(f'{source}: {key} must be a list of codes or names, like ["entropy-collapse"]')
     thresholds = table.get("rules", {})
     if not isinstance(thresholds, dict) or not all(isinstance(each, dict) for each in thresholds.values()):
         raise ConfigError(f"{source}: rules must hold one table per rule, like [tool.rldebug.rules.entropy-collapse]")

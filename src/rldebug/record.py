@@ -242,12 +242,12 @@ def _fetch(pending: _Pending) -> tuple[dict[str, float], dict[tuple[str, str], t
         flat = torch.cat([each.detach().reshape(-1).float() for _, each in tensors]).cpu().tolist()
         start = 0
         for key, each in tensors:
-            cells = flat[start : start + each.numel()]
+            part = flat[start : start + each.numel()]
             start += each.numel()
             if isinstance(key, str):
-                numbers[key] = cells[0]
+                numbers[key] = part[0]
             else:
-                vectors[key] = (vectors[key][0], cells)
+                vectors[key] = (vectors[key][0], part)
     return numbers, vectors
 
 

@@ -184,6 +184,11 @@ class Device:
     fan: float | None = None
 
 
+def norms(tensors: Sequence[Tensor], order: float = 2.0) -> Tensor:
+    """One norm per tensor, in one call for all of them."""
+    return torch.stack([each.float() for each in torch._foreach_norm(list(tensors), order)])
+
+
 # ── intake ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _PER_STEP = ("reward", "terminated", "truncated", "value", "logp")
@@ -220,9 +225,7 @@ def transitions_of(call: str, given: Mapping[str, Any]) -> Transitions:
     for name, tensor in tensors.items():
         if tensor.ndim == 0 or tensor.shape[0] != rows:
             raise HandoverError(f"{call}: {name} has shape {tuple(tensor.shape)}, expected {rows} rows")
-    flat = {
-        name: each.reshape(rows) if name in ("reward", *_FLAGS) else each for name, each in tensors.items()
-    }
+    flat = {name: each.reshape(rows) if name in ("reward", *_FLAGS) else each for name, each in tensors.items()}
     return Transitions(**flat)
 
 
@@ -288,7 +291,9 @@ def losses_of(call: str, loss: Any) -> dict[str, Tensor]:
 def signature(given: Mapping[str, Any]) -> tuple[Any, ...]:
     """What the checks depend on. Two calls with equal signatures need only one check."""
     return tuple(
-        (name, each.shape, each.dtype, each.device) if isinstance(each, Tensor) else (name, getattr(each, "shape", None))
+        (name, each.shape, each.dtype, each.device)
+        if isinstance(each, Tensor)
+        else (name, getattr(each, "shape", None))
         for name, each in given.items()
     )
 
@@ -349,5 +354,7 @@ def _lead(
         if lead is None or shape == (*lead[1], 1):
             lead = (name, shape)
         elif shape != lead[1] and (*shape, 1) != lead[1]:
-            raise HandoverError(f"{call}: {name} has shape {shape} but {lead[0]} has {lead[1]}; expected the same {wanted}")
+            raise HandoverError(
+                f"{call}: {name} has shape {shape} but {lead[0]} has {lead[1]}; expected the same {wanted}"
+            )
     return lead[1] if lead else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import pdb
 import sys
 import time
 import traceback
@@ -16,16 +15,15 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from rldebug import catalogue
 from rldebug.capture.device import read_device
 from rldebug.capture.gymnasium import EnvWatch
-from rldebug.capture.loss_graph import reached
 from rldebug.capture.modules import ActivationWatch, compiled
 from rldebug.capture.optimizers import OptimizerWatch
+from rldebug.capture.structure import audit_parameters, reach_of_losses, shapes_of
 from rldebug.config import read_config
 from rldebug.diagnose import diagnose
 from rldebug.evidence.run import Run, read_run
-from rldebug.finding import Finding, Report
+from rldebug.finding import Report
 from rldebug.record import Recorder, Schedule, new_run_folder, run_meta
 from rldebug.rollout import (
     GradientWindow,
@@ -39,17 +37,11 @@ from rldebug.rollout import (
     transitions_of,
     update_of,
 )
-from rldebug.rule import Rule
+from rldebug.trap import Predicate, act, set_traps, sprung
 
-Trap = str | Callable[[Mapping[str, float]], bool]
-_ACTIONS = ("raise", "pdb", "snapshot")
 _UPDATE_DATA = ("logp_old", "target", "advantage", "collected_at")  # of an update: data, which may not carry a graph
 _LIVE_SHARE = 0.01  # of the wall clock may go into looking while the run goes on
 _NOISE_EVERY = 8  # detailed readings between two noise-scale windows
-
-
-class Tripped(RuntimeError):
-    """A trap set to "raise" found what it was set for; the message is the finding."""
 
 
 def watch(
@@ -62,7 +54,7 @@ def watch(
     run: str = "run",
     gamma: float | None = None,
     info: Sequence[str] = (),
-    traps: Mapping[Trap, str] | None = None,
+    traps: Mapping[str | Predicate, str] | None = None,
     every: int = 16,
     detail: int = 64,
     folder: str | Path = ".rldebug/runs",
@@ -104,7 +96,7 @@ class Watch:
         name: str,
         gamma: float | None,
         info: Sequence[str],
-        traps: Mapping[Trap, str],
+        traps: Mapping[str | Predicate, str],
         schedule: Schedule,
         root: Path,
         quiet: bool,
@@ -114,7 +106,7 @@ class Watch:
             if not isinstance(each, nn.Module):
                 raise TypeError(f"rldebug.watch({key}=...) got a {type(each).__name__}, expected a torch.nn.Module")
         optimizers = _named_optimizers(optimizer)
-        self._traps = _set_traps(traps)
+        self._traps = set_traps(traps)
         self._quiet = quiet
         self._names = {
             id(each): f"{key}.{path}" for key, module in reversed(self._modules.items())
@@ -151,7 +143,7 @@ class Watch:
         self._calls: dict[str, list[Any]] = {}
         self._graphs: dict[str, list[str]] = {}
         self._details = 0
-        self._pace = [time.monotonic(), 0, 0, 0]  # at the last reading: clock, env steps, updates, rows
+        self._pace = (time.monotonic(), 0, 0, 0)  # at the last reading: clock, env steps, updates, rows
         self._rows_total = 0
         self._device_read = 0.0
         self._examined: Any = None
@@ -376,7 +368,8 @@ class Watch:
                 record.measure(seen, detail=True)
         online, target = self._modules.get("critic") or self._modules.get("policy"), self._modules.get("target")
         if online is not None and target is not None:
-            pair = Pair([each.detach() for each in online.parameters()], [each.detach() for each in target.parameters()])
+            networks = ([each.detach() for each in network.parameters()] for network in (online, target))
+            pair = Pair(*networks)
             if [each.shape for each in pair.online] == [each.shape for each in pair.target]:
                 record.measure(pair)
 
@@ -408,7 +401,7 @@ class Watch:
         then, env_steps, updates, rows = self._pace
         if now > then and self.age > updates:
             record.measure(Pace(now - then, self._env_steps - env_steps, self.age - updates, self._rows_total - rows))
-        self._pace = [now, self._env_steps, self.age, self._rows_total]
+        self._pace = (now, self._env_steps, self.age, self._rows_total)
         if now - self._device_read > 1.0:
             self._device_read = now
             record.measure(read_device())
@@ -496,65 +489,16 @@ class Watch:
             self._record.facts["graphs"] = dict(self._graphs)
 
     def _note_structure(self, given: Mapping[str, Any], losses: Mapping[str, Tensor]) -> None:
-        """Who owns which parameter, which loss reaches it, and the shapes as the user has them."""
-        record = self._record
-        owners: dict[int, list[str]] = {}
-        for each in self._optimizers:
-            for parameter in each.parameters():
-                owners.setdefault(id(parameter), []).append(each.name)
+        facts = self._record.facts
         if self._optimizers and self._modules:
-            record.facts["parameters"] = self._audit(owners)
-        reach: dict[str, Any] = {}
-        for name, loss in losses.items():
-            names = reached(loss, self._names)
-            if names is not None:
-                hit = set(names)
-                reach[name] = {
-                    key: _reach(module, self._names, hit) for key, module in self._modules.items()
-                }  # fmt: skip
+            owned = {each.name: each.parameters() for each in self._optimizers}
+            facts["parameters"] = audit_parameters(self._modules, owned, self._names)
+        reach = reach_of_losses(losses, self._modules, self._names)
         if reach:
-            record.facts["reach"] = reach
-        shapes = {
-            name: list(each.shape)
-            for name, each in given.items()
-            if name != "loss" and hasattr(each, "shape") and not callable(each.shape)
-        }
+            facts["reach"] = reach
+        shapes = shapes_of(given)
         if shapes:
-            record.facts["shapes"] = shapes
-
-    def _audit(self, owners: Mapping[int, list[str]]) -> dict[str, Any]:
-        """Parameter groups: how many parameters each optimizer owns, by module; overlap and omission by name."""
-        modules: dict[str, Any] = {}
-        known: set[int] = set()
-        for key, module in self._modules.items():
-            parameters = list(module.parameters())
-            known |= {id(each) for each in parameters}
-            trainable = [each for each in parameters if each.requires_grad]
-            unowned = [each for each in trainable if id(each) not in owners]
-            fingerprint = float(sum(each.detach().float().norm() for each in unowned)) if unowned else 0.0
-            modules[key] = {
-                "numel": sum(each.numel() for each in parameters),
-                "trainable": sum(each.numel() for each in trainable),
-                "frozen": [self._names[id(each)] for each in parameters if not each.requires_grad][:16],
-                "unowned": [self._names[id(each)] for each in unowned][:16],
-                "unowned_numel": sum(each.numel() for each in unowned),
-                "unowned_fingerprint": fingerprint,
-                "owners": {
-                    each.name: sum(p.numel() for p in parameters if each.name in owners.get(id(p), []))
-                    for each in self._optimizers
-                },
-            }
-        twice = [self._names.get(each, "?") for each, who in owners.items() if len(who) > 1]
-        sets = {key: {id(each) for each in module.parameters()} for key, module in self._modules.items()}
-        return {
-            "modules": modules,
-            "twice": twice[:16],
-            "twice_owners": sorted({name for who in owners.values() if len(who) > 1 for name in who}),
-            "shared": len(sets.get("policy", set()) & sets.get("critic", set())),
-            "foreign": sum(
-                p.numel() for each in self._optimizers for p in each.parameters() if id(p) not in known
-            ),
-        }  # fmt: skip
+            facts["shapes"] = shapes
 
     # ── looking, traps, checks ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -585,40 +529,23 @@ class Watch:
             return
         self._examined = reading
         for trap, action in self._traps:
-            finding = self._trip(trap)
-            if finding is None:
+            try:
+                finding = sprung(trap, reading)
+            except Exception:
+                self._failed(f"trap {trap}")
                 continue
-            text = f"{finding.code} {finding.name}: {finding.message}\n  seen: {finding.seen}\n  help: {finding.help}"
-            self._record.append_finding(finding)
-            if action == "snapshot":
-                tensors = {name: each for module in self._modules.values() for name, each in self._tensors(module)}
-                self._record.snapshot(f"{finding.name}-{reading.update}", tensors)
-            elif action == "raise":
-                raise Tripped(text)
-            else:
-                print(f"rldebug: {text}", file=sys.stderr)
-                pdb.Pdb().set_trace(frame)
+            if finding is not None:
+                act(action, finding, reading, self._record, self._tensors(), frame)
 
-    def _trip(self, trap: Rule | Callable[[Mapping[str, float]], bool]) -> Finding | None:
-        reading = self._record.last
-        assert reading is not None
-        try:
-            if isinstance(trap, Rule):
-                return next(iter(trap.check(Run.of([reading], {}))), None)
-            if not trap(reading.numbers):
-                return None
-            name = getattr(trap, "__name__", "predicate").replace("_", "-").strip("<>-") or "predicate"
-            return Finding(
-                "GRA000", name, "autograd-graph", "note", f"the trap {name} was sprung", f"update {reading.update}",
-                "the predicate to stay false", "look at the readings of this update", 1.0,
-            )  # fmt: skip
-        except Exception:
-            self._failed(f"trap {trap}")
-            return None
-
-    def _tensors(self, module: nn.Module) -> list[tuple[str, Tensor]]:
-        named = [(self._names[id(each)], each) for each in module.parameters()]
-        return named + [(f"{name}.grad", each.grad) for name, each in named if each.grad is not None]
+    def _tensors(self) -> dict[str, Tensor]:
+        """Weights and gradients by name."""
+        tensors: dict[str, Tensor] = {}
+        for module in self._modules.values():
+            for each in module.parameters():
+                tensors[self._names[id(each)]] = each
+                if each.grad is not None:
+                    tensors[f"{self._names[id(each)]}.grad"] = each.grad
+        return tensors
 
     def _check(self, call: str, build: Callable[..., Any], given: dict[str, Any]) -> None:
         """Check shapes, dtypes and devices once per combination; after that the call costs a look-up."""
@@ -662,12 +589,6 @@ def _size(given: Any) -> int:
     return given.numel() if isinstance(given, Tensor) else getattr(given, "size", None) or len(given)
 
 
-def _reach(module: nn.Module, names: Mapping[int, str], hit: set[str]) -> dict[str, Any]:
-    trainable = [names[id(each)] for each in module.parameters() if each.requires_grad]
-    missing = [name for name in trainable if name not in hit]
-    return {"reached": len(trainable) - len(missing), "of": len(trainable), "missing": missing[:8]}
-
-
 def _named_optimizers(given: Any) -> dict[str, Optimizer]:
     if given is None:
         return {}
@@ -683,19 +604,3 @@ def _named_optimizers(given: Any) -> dict[str, Optimizer]:
                 f"rldebug.watch(optimizer=...): {name} is a {type(each).__name__}, expected a torch.optim.Optimizer"
             )
     return named
-
-
-def _set_traps(traps: Mapping[Trap, str]) -> list[tuple[Any, str]]:
-    found: list[tuple[Any, str]] = []
-    for trap, action in traps.items():
-        if action not in _ACTIONS:
-            raise ValueError(f"rldebug.watch(traps=...): {action!r} is not an action, expected one of {_ACTIONS}")
-        if not isinstance(trap, str):
-            found.append((trap, action))
-            continue
-        rule = catalogue.find(trap)
-        if not (isinstance(rule, type) and rule.trap):
-            usable = ", ".join(each.name for each in catalogue.rules() if each.trap)
-            raise ValueError(f"rldebug.watch(traps=...): {trap} cannot be a trap, expected one of: {usable}")
-        found.append((rule(), action))
-    return found

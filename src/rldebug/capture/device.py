@@ -13,7 +13,7 @@ from rldebug.rollout import Device
 
 def read_device() -> Device:
     readings: dict[str, Any] = {"resident": _resident()}
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
+    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         readings["allocated"] = torch.cuda.max_memory_allocated()
         readings["reserved"] = torch.cuda.max_memory_reserved()
         readings.update(_nvml(torch.cuda.current_device()))

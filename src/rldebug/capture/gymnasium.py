@@ -81,12 +81,13 @@ class EnvWatch:
 
     def facts(self) -> dict[str, Any]:
         space = getattr(self.env, "single_action_space", None) or getattr(self.env, "action_space", None)
+        actions = getattr(space, "n", None)
         spec = getattr(self.env, "spec", None)
         return {
             "id": getattr(spec, "id", type(self.env).__name__),
             "vector": self._vector(),
             "autoreset": self._autoreset(),
-            "actions": int(space.n) if hasattr(space, "n") else None,
+            "actions": None if actions is None else int(actions),
             "time_limit": getattr(spec, "max_episode_steps", None),
             "stepped_after_end": self.stepped_after_end,
         }

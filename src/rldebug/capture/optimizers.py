@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from rldebug.rollout import AdamMoments, GradientWindow, Step
+from rldebug.rollout import AdamMoments, GradientWindow, Step, norms
 
 WINDOW = 8  # consecutive gradients whose mean stands for the large batch
 
@@ -129,13 +129,13 @@ class _Window:
                 return False  # the batches differ: their norms cannot be compared
             else:
                 torch._foreach_add_(self.total, grads)
-            self.small_sq.append(_sum_of_squares(grads))
+            self.small_sq.append(norms(grads).square().sum())
         self.count += 1
         return True
 
     def close(self) -> GradientWindow:
         with torch.no_grad():
-            big = _sum_of_squares(self.total) / self.count**2
+            big = norms(self.total).square().sum() / self.count**2
             small = torch.stack(self.small_sq).mean()
         return GradientWindow(small, big, self.rows, self.rows * self.count)
 
@@ -164,7 +164,7 @@ class _Zeroing:
             if grad is None or grad.is_sparse or grad.is_inference() or not parameter.requires_grad:
                 continue
             watch = _Zeroing(parameter, ref(grad), grad._version)
-            watch.handle = parameter.register_post_accumulate_grad_hook(watch._accumulate)
+            watch.handle = parameter.register_post_accumulate_grad_hook(watch._accumulate)  # type: ignore[no-untyped-call]
             return watch
         return None
 
@@ -210,7 +210,3 @@ def _adam_moments(optimizer: Optimizer, parameters: list[Tensor]) -> AdamMoments
 
 def _dense(grad: Tensor) -> Tensor:
     return grad.detach().coalesce().values() if grad.is_sparse else grad.detach()
-
-
-def _sum_of_squares(tensors: list[Tensor]) -> Tensor:
-    return torch.stack([each.float() for each in torch._foreach_norm(tensors)]).square().sum()

@@ -42,9 +42,8 @@ def fingerprint(update: Update) -> Tensor | None:
     data = [each for each in (update.logp_old, update.target, update.advantage) if each is not None]
     if not data:
         return None
-    first = data[0].float()
-    weights = torch.cos(torch.arange(first.numel(), device=first.device, dtype=torch.float32))
-    return (sum(each.float() for each in data) * weights).sum()  # type: ignore[union-attr]
+    mixed = torch.stack([each.float() for each in data]).sum(0)
+    return (mixed * torch.cos(torch.arange(mixed.numel(), device=mixed.device, dtype=torch.float32))).sum()
 
 
 @metric(

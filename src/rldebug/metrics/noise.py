@@ -8,7 +8,7 @@ from torch import Tensor
 
 from rldebug.evidence.run import Run, Series
 from rldebug.metric import metric
-from rldebug.rollout import GradientWindow, Step
+from rldebug.rollout import GradientWindow, Step, norms
 
 
 @metric(
@@ -77,7 +77,7 @@ def adam_moments(step: Step) -> tuple[Tensor, Tensor] | None:
     # Both moments start from 0 and are corrected for it; the noise left in the first is the sum of squared weights.
     fix1, fix2 = 1.0 - beta1**steps, 1.0 - beta2**steps
     left = (1.0 - beta1) / (1.0 + beta1) * (1.0 - beta1 ** (2 * steps)) / fix1**2
-    first_sq = _sum_of_squares(moments.first) / fix1**2
+    first_sq = norms(moments.first).square().sum() / fix1**2
     second = torch.stack([each.float().sum() for each in moments.second]).sum() / fix2
     noise = (second - first_sq) / (1.0 - left)
     return step.rows * noise, first_sq - left * noise
@@ -102,7 +102,3 @@ def adam_noise_scale(run: Run) -> list[Series]:
             scale = np.where(bottom.value > 0, top.value / bottom.value, np.nan)
         found.append(Series(trace.name.replace("adam_trace", "adam_scale"), top.update, top.env_step, scale))
     return found
-
-
-def _sum_of_squares(tensors: object) -> Tensor:
-    return torch.stack([each.float() for each in torch._foreach_norm(list(tensors))]).square().sum()  # type: ignore[call-overload]

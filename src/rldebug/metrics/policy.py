@@ -6,7 +6,7 @@ import math
 
 import torch
 from torch import Tensor
-from torch.distributions import Categorical, Distribution, Independent, Normal, kl_divergence
+from torch.distributions import Categorical, Distribution, Independent, Normal, OneHotCategorical, kl_divergence
 
 from rldebug.metric import metric
 from rldebug.rollout import Update
@@ -226,8 +226,9 @@ def _log_ratio(update: Update) -> Tensor:
 
 def _log_probs(dist: Distribution) -> Tensor | None:
     base = dist.base_dist if isinstance(dist, Independent) else dist
-    if isinstance(base, Categorical) or hasattr(base, "_categorical"):
-        return base.logits.detach()
+    if isinstance(base, (Categorical, OneHotCategorical)):
+        logits: Tensor = base.logits
+        return logits.detach()
     return None
 
 

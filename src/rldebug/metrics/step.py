@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from rldebug.metric import metric
-from rldebug.rollout import Step
+from rldebug.rollout import Step, norms
 
 PARAMETER_COLUMNS = ("grad_norm", "grad_absmax", "zero_rows", "step_norm", "weight_norm", "weight_mean", "weight_std")
 """Columns of the table `parameters`: one row per parameter tensor; NaN where a parameter has no gradient."""
@@ -22,10 +22,10 @@ def gradient(step: Step) -> tuple[Tensor | float, ...] | None:
     grads = [each for each in step.grads if each is not None]
     if not grads:
         return None
-    norms = _norms(grads)
+    each_norm = norms(grads)
     size = sum(each.numel() for each in grads)
-    norm = norms.square().sum().sqrt()
-    largest = _norms(grads, float("inf"))
+    norm = each_norm.square().sum().sqrt()
+    largest = norms(grads, float("inf"))
     return norm, norm / size**0.5, largest.max(), (largest == 0).float().mean(), len(step.grads) - len(grads)
 
 
@@ -38,23 +38,24 @@ def step_statistics(step: Step) -> tuple[Tensor, ...]:
     parameter tensors that had a gradient other than 0 and yet did not change."""
     moved = torch._foreach_sub(list(step.after), list(step.before))
     size = sum(each.numel() for each in moved)
-    norms = _norms(moved)
-    norm = norms.square().sum().sqrt()
-    weight = _norms(step.before).square().sum().sqrt()
-    driven = [i for i, each in enumerate(step.grads) if each is not None]
+    each_norm = norms(moved)
+    norm = each_norm.square().sum().sqrt()
+    weight = norms(step.before).square().sum().sqrt()
+    grads = {i: each for i, each in enumerate(step.grads) if each is not None}
+    driven = list(grads)
     if driven:
-        pushed = _norms([step.grads[i] for i in driven], float("inf")) > 0  # type: ignore[misc]
-        still = norms[driven] == 0
+        pushed = norms([grads[i] for i in driven], float("inf")) > 0
+        still = each_norm[driven] == 0
         unchanged = (pushed & still).float().sum() / pushed.float().sum()
     else:
         unchanged = torch.full_like(norm, float("nan"))
-    return norm, norm / size**0.5, _norms(moved, float("inf")).max(), (norm / weight).log10(), unchanged
+    return norm, norm / size**0.5, norms(moved, float("inf")).max(), (norm / weight).log10(), unchanged
 
 
 @metric("weight/norm", unit="weight", reads=Step, healthy="grows slowly, if at all")
 def weight_norm(step: Step) -> Tensor:
     """2-norm of all parameters of an optimizer."""
-    return _norms(step.after).square().sum().sqrt()
+    return norms(step.after).square().sum().sqrt()
 
 
 @metric("optimizer/lr", unit="learning rate", reads=Step, healthy="above 0")
@@ -88,7 +89,3 @@ def parameters(step: Step) -> tuple[list[str], Tensor]:
             )
         )
     return list(step.names), torch.stack(rows)
-
-
-def _norms(tensors: list[Tensor] | tuple[Tensor, ...] | object, order: float = 2.0) -> Tensor:
-    return torch.stack([each.float() for each in torch._foreach_norm(list(tensors), order)])  # type: ignore[call-overload]

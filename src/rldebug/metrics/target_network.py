@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from rldebug.metric import metric
-from rldebug.rollout import Pair
+from rldebug.rollout import Pair, norms
 
 
 @metric(
@@ -18,14 +20,14 @@ from rldebug.rollout import Pair
 def distance(pair: Pair) -> Tensor:
     """|θ − θ_target| / |θ|."""
     gap = torch._foreach_sub(list(pair.online), list(pair.target))
-    return _norm(gap) / _norm(pair.online)
+    return _length(gap) / _length(pair.online)
 
 
 @metric("target_net/fingerprint", unit="hash", reads=Pair, healthy="changes whenever the target is updated")
 def fingerprint(pair: Pair) -> Tensor:
     """The target's weight norm: unchanged for as long as the target is."""
-    return _norm(pair.target)
+    return _length(pair.target)
 
 
-def _norm(tensors: object) -> Tensor:
-    return torch.stack([each.float() for each in torch._foreach_norm(list(tensors))]).norm()  # type: ignore[call-overload]
+def _length(tensors: Sequence[Tensor]) -> Tensor:
+    return norms(tensors).square().sum().sqrt()

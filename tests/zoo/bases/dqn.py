@@ -1,5 +1,7 @@
 """DQN with a replay ring in numpy and a hard-synced target network: CartPole-v1, Acrobot-v1."""
 
+import copy
+
 import gymnasium as gym
 import numpy as np
 import torch
@@ -78,8 +80,7 @@ def train(watch, seed=0, env_id="CartPole-v1", updates=4000):
     obs_dim, n_actions = env.observation_space.shape[0], int(env.action_space.n)
 
     q_net = QNetwork(obs_dim, n_actions)
-    target_net = QNetwork(obs_dim, n_actions)
-    target_net.load_state_dict(q_net.state_dict())
+    target_net = copy.deepcopy(q_net)
     optimizer = torch.optim.Adam(q_net.parameters(), lr=cfg["lr"])
     ring = ReplayRing(cfg["buffer_size"], obs_dim, rng)
 

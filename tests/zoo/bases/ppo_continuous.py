@@ -51,13 +51,17 @@ class RolloutBuffer:
         running = 0.0
         for i in reversed(range(self.size)):
             bootstrap = 0.0 if self.terminated[i] else next_values[i]
-            if self.terminated[i] or self.truncated[i]:
-                running = 0.0
+            carried = 0.0 if self.terminated[i] or self.truncated[i] else running
             td_error = self.rewards[i] + gamma * bootstrap - self.values[i]
-            running = td_error + gamma * lam * running
+            running = td_error + gamma * lam * carried
             self.advantages[i] = running
         self.targets = self.advantages + self.values
         self.pos = 0
+
+    def as_dict(self):
+        names = {"obs": "obs", "action": "actions", "reward": "rewards", "value": "values", "logp": "logps"}
+        flags = {"terminated": self.terminated, "truncated": self.truncated}
+        return {key: getattr(self, name) for key, name in names.items()} | flags
 
     def minibatches(self, size, rng):
         order = rng.permutation(self.size)
@@ -68,7 +72,7 @@ class RolloutBuffer:
 
 
 class PPO:
-    def __init__(self, env, seed, gamma=0.9, lam=0.95, clip=0.2, lr=1e-3, horizon=1000, epochs=10, batch=125):
+    def __init__(self, env, seed, gamma=0.9, lam=0.95, clip=0.2, lr=1.5e-3, horizon=600, epochs=8, batch=100):
         self.env, self.seed = env, seed
         self.gamma, self.lam, self.clip = gamma, lam, clip
         self.epochs, self.batch = epochs, batch
@@ -102,23 +106,15 @@ class PPO:
                 self.obs, _ = self.env.reset()
         _, next_values = self.net(torch.from_numpy(buf.next_obs))
         buf.finish(next_values.numpy(), self.gamma, self.lam)
-        dbg.rollout(
-            obs=buf.obs,
-            action=buf.actions,
-            reward=buf.rewards,
-            terminated=buf.terminated,
-            truncated=buf.truncated,
-            value=buf.values,
-            logp=buf.logps,
-        )
+        dbg.rollout(**buf.as_dict())
 
     def learn(self, dbg):
         adv_mean, adv_std = self.buffer.advantages.mean(), self.buffer.advantages.std()
         for _ in range(self.epochs):
-            for obs, action, old_logp, raw_adv, target in self.buffer.minibatches(self.batch, self.rng):
+            for obs, taken, old_logp, raw_adv, target in self.buffer.minibatches(self.batch, self.rng):
                 adv = (raw_adv - adv_mean) / (adv_std + 1e-8)
                 dist, value = self.net(obs)
-                new_logp = dist.log_prob(action)
+                new_logp = dist.log_prob(taken)
                 ratio = (new_logp - old_logp).exp()
                 surrogate = ratio * adv
                 clipped = ratio.clamp(1.0 - self.clip, 1.0 + self.clip) * adv
@@ -141,7 +137,7 @@ class PPO:
                 )
 
 
-def train(watch, seed=0, env_id="Pendulum-v1", updates=20):
+def train(watch, seed=0, env_id="Pendulum-v1", updates=24):
     torch.manual_seed(seed)
     env = gym.make(env_id)
     agent = PPO(env, seed)

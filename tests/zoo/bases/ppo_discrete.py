@@ -50,15 +50,11 @@ def compute_gae(rewards, values, dones, last_value):
     return advantages
 
 
-def train(watch, seed=0, env_id="CartPole-v1", updates=80):
+def train(watch, seed=0, env_id="CartPole-v1", updates=64):
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    envs = gym.make_vec(
-        env_id,
-        num_envs=NUM_ENVS,
-        vectorization_mode="sync",
-        vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP},
-    )
+    same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    envs = gym.make_vec(env_id, num_envs=NUM_ENVS, vectorization_mode="sync", vector_kwargs=same_step)
     n_obs = envs.single_observation_space.shape[0]
     n_actions = int(envs.single_action_space.n)
     policy, critic = make_networks(n_obs, n_actions)
@@ -70,7 +66,7 @@ def train(watch, seed=0, env_id="CartPole-v1", updates=80):
     logp_buf = torch.zeros(NUM_STEPS, NUM_ENVS)
     value_buf = torch.zeros(NUM_STEPS, NUM_ENVS)
     reward_buf = torch.zeros(NUM_STEPS, NUM_ENVS)
-    cut_value_buf = torch.zeros(NUM_STEPS, NUM_ENVS)  # V(final obs) where an episode was truncated, else 0
+    bootstrap_buf = torch.zeros(NUM_STEPS, NUM_ENVS)  # V(final obs) where an episode was truncated, else 0
     terminated_buf = torch.zeros(NUM_STEPS, NUM_ENVS, dtype=torch.bool)
     truncated_buf = torch.zeros(NUM_STEPS, NUM_ENVS, dtype=torch.bool)
 
@@ -79,7 +75,7 @@ def train(watch, seed=0, env_id="CartPole-v1", updates=80):
     with watch(policy=policy, critic=critic, optimizer=optimizer, env=envs, gamma=GAMMA) as dbg:
         obs, _ = envs.reset(seed=seed)
         for _update in range(updates):
-            cut_value_buf.zero_()
+            bootstrap_buf.zero_()
             for t in range(NUM_STEPS):
                 obs_buf[t] = torch.as_tensor(obs, dtype=torch.float32)
                 with torch.no_grad():
@@ -96,7 +92,7 @@ def train(watch, seed=0, env_id="CartPole-v1", updates=80):
                 for i in np.flatnonzero(truncated & ~terminated):
                     final_obs = torch.as_tensor(info["final_obs"][i], dtype=torch.float32)
                     with torch.no_grad():
-                        cut_value_buf[t, i] = critic(final_obs).squeeze(-1)
+                        bootstrap_buf[t, i] = critic(final_obs).squeeze(-1)
 
                 running_return += reward
                 for i in np.flatnonzero(terminated | truncated):
@@ -106,18 +102,11 @@ def train(watch, seed=0, env_id="CartPole-v1", updates=80):
             with torch.no_grad():
                 last_value = critic(torch.as_tensor(obs, dtype=torch.float32)).squeeze(-1)
             done_buf = (terminated_buf | truncated_buf).float()
-            target_reward = reward_buf + GAMMA * cut_value_buf
+            target_reward = reward_buf + GAMMA * bootstrap_buf
             advantage_buf = compute_gae(target_reward, value_buf, done_buf, last_value)
             return_buf = advantage_buf + value_buf
-            dbg.rollout(
-                obs=obs_buf,
-                action=action_buf,
-                reward=reward_buf,
-                terminated=terminated_buf,
-                truncated=truncated_buf,
-                value=value_buf,
-                logp=logp_buf,
-            )
+            ends = {"terminated": terminated_buf, "truncated": truncated_buf}
+            dbg.rollout(obs=obs_buf, action=action_buf, reward=reward_buf, value=value_buf, logp=logp_buf, **ends)
 
             flat_obs = obs_buf.reshape(-1, n_obs)
             flat_action = action_buf.reshape(-1)

@@ -48,8 +48,8 @@ def run_episode(env, policy, seed=None):
         log_probs.append(dist.log_prob(action))
         obs, reward, terminated, truncated, _ = env.step(action.item())
         rewards.append(float(reward))
-    last_state = torch.tensor(obs, dtype=torch.float32)
-    return torch.stack(states), torch.stack(actions), torch.stack(log_probs), rewards, last_state, terminated
+    final_obs = torch.tensor(obs, dtype=torch.float32)
+    return torch.stack(states), torch.stack(actions), torch.stack(log_probs), rewards, final_obs, terminated
 
 
 def rewards_to_go(rewards, tail):
@@ -61,7 +61,7 @@ def rewards_to_go(rewards, tail):
     return torch.tensor(out)
 
 
-def train(watch, seed=0, env_id="CartPole-v1", updates=150):
+def train(watch, seed=0, env_id="CartPole-v1", updates=120):
     torch.manual_seed(seed)
     env = gym.make(env_id)
     n_in = env.observation_space.shape[0]
@@ -70,16 +70,17 @@ def train(watch, seed=0, env_id="CartPole-v1", updates=150):
     policy_optim = optim.Adam(policy.parameters(), lr=2e-3)
     baseline_optim = optim.Adam(baseline.parameters(), lr=1e-2)
     optimizers = {"policy": policy_optim, "baseline": baseline_optim}
-    episode_returns = []
+    episode_returns, steps = [], 0
 
     with watch(policy=policy, critic=baseline, optimizer=optimizers, env=env, gamma=gamma) as dbg:
         for episode in range(updates):
             env_seed = seed if episode == 0 else None
-            states, actions, log_probs, rewards, last_state, terminated = run_episode(env, policy, env_seed)
+            states, actions, log_probs, rewards, final_obs, terminated = run_episode(env, policy, env_seed)
             episode_returns.append(sum(rewards))
+            steps += len(rewards)
 
             # an episode that ran into the time limit goes on after it, as far as the return is concerned
-            tail = 0.0 if terminated else baseline(last_state).item()
+            tail = 0.0 if terminated else baseline(final_obs).item()
             returns = rewards_to_go(rewards, tail)
             with torch.no_grad():
                 values = baseline(states)
@@ -111,7 +112,7 @@ def train(watch, seed=0, env_id="CartPole-v1", updates=150):
                 baseline_loss.backward()
                 baseline_optim.step()
     env.close()
-    return {"returns": episode_returns, "policy": policy, "critic": baseline, "steps": int(sum(episode_returns))}
+    return {"returns": episode_returns, "policy": policy, "critic": baseline, "steps": steps}
 
 
 if __name__ == "__main__":

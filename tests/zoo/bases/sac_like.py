@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-GAMMA, TAU, ALPHA = 0.98, 0.01, 0.1
+GAMMA, TAU, ALPHA = 0.95, 0.02, 0.1
 BATCH, WARMUP, STEPS_PER_UPDATE = 128, 400, 2
 LOG_STD_MIN, LOG_STD_MAX = -5.0, 2.0
 
@@ -55,7 +55,7 @@ def polyak(target, source):
         p_target.mul_(1 - TAU).add_(p, alpha=TAU)
 
 
-def train(watch, seed=0, env_id="Pendulum-v1", updates=1500):
+def train(watch, seed=0, env_id="Pendulum-v1", updates=1400):
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     env = gym.make(env_id)
@@ -65,9 +65,9 @@ def train(watch, seed=0, env_id="Pendulum-v1", updates=1500):
     critic = TwinCritic(obs_dim, act_dim)
     critic_target = copy.deepcopy(critic).requires_grad_(False)
     opts = {
-        "actor": torch.optim.Adam(actor.parameters(), lr=2e-3),
-        "q1": torch.optim.Adam(critic.q1.parameters(), lr=2e-3),
-        "q2": torch.optim.Adam(critic.q2.parameters(), lr=2e-3),
+        "actor": torch.optim.Adam(actor.parameters(), lr=3e-3),
+        "q1": torch.optim.Adam(critic.q1.parameters(), lr=3e-3),
+        "q2": torch.optim.Adam(critic.q2.parameters(), lr=3e-3),
     }
     n_steps = WARMUP + STEPS_PER_UPDATE * updates
     memory = {  # as long as the run: nothing is ever overwritten
