@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -43,8 +45,18 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'rldebug' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value  # else the submodule of the same name (rldebug.watch) would stand in its way
+    globals()[name] = value
     return value
+
+
+class _Package(ModuleType):
+    """Keeps `rldebug.watch` the function: importing a submodule would put the module of that name in its place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, getattr(value, name) if name in _HOME and isinstance(value, ModuleType) else value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

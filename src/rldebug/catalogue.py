@@ -6,11 +6,13 @@ import difflib
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import entry_points
 from types import ModuleType
 
+from rldebug.entry import CODE, NAME, PREFIXES
 from rldebug.metric import Metric
 from rldebug.rule import Rule
 
@@ -22,18 +24,59 @@ class Unknown(KeyError):
         return str(self.args[0])
 
 
-@lru_cache(maxsize=1)
 def rules() -> tuple[type[Rule], ...]:
     """Every rule on our shelf and on the shelves of installed packages (entry point group `rldebug.rules`)."""
-    shelves = ["rldebug.rules", *(point.value for point in entry_points(group="rldebug.rules"))]
-    found = {
-        item.code: item
-        for shelf in shelves
+    return _shelves()[0]
+
+
+def broken() -> dict[str, str]:
+    """Shelves and rules of installed packages that cannot be used, and why. They never stop the others."""
+    return dict(_shelves()[1])
+
+
+@lru_cache(maxsize=1)
+def _shelves() -> tuple[tuple[type[Rule], ...], dict[str, str]]:
+    found = {rule.code: rule for rule in _rules_on("rldebug.rules")}
+    failed: dict[str, str] = {}
+    for point in entry_points(group="rldebug.rules"):
+        try:
+            guests = _rules_on(point.module)
+        except Exception:
+            failed[f"rldebug.rules entry point {point.name!r}"] = traceback.format_exc()
+            continue
+        for rule in guests:
+            reason = _unusable(rule, found)
+            if reason is None:
+                found[rule.code] = rule
+            else:
+                failed[f"{rule.__module__}.{rule.__qualname__}"] = reason
+    return tuple(found[code] for code in sorted(found)), failed
+
+
+def _rules_on(shelf: str) -> list[type[Rule]]:
+    return [
+        item
         for module in _walk(shelf)
         for item in vars(module).values()
         if inspect.isclass(item) and issubclass(item, Rule) and item.__module__ == module.__name__
-    }
-    return tuple(found[code] for code in sorted(found))
+    ]
+
+
+def _unusable(guest: type[Rule], found: Mapping[str, type[Rule]]) -> str | None:
+    """Why a rule from outside cannot join: its code would change what a report means, or it cannot be made."""
+    code, name = getattr(guest, "code", None), getattr(guest, "name", None)
+    if not isinstance(code, str) or not CODE.fullmatch(code) or code[:3] not in PREFIXES:
+        return f"code is {code!r}, expected three letters of a component and three digits, like ENT001"
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        return f"name is {name!r}, expected a kebab-case name, like entropy-collapse"
+    for other in found.values():
+        if other is not guest and (other.code == code or other.name == name):
+            return f"{code} {name} is taken by {other.__module__}: {other.code} {other.name}"
+    try:
+        guest()
+    except Exception as error:
+        return f"{guest.__name__}() cannot be made without arguments: {error}"
+    return None
 
 
 @lru_cache(maxsize=1)
@@ -83,5 +126,6 @@ def nearest(wanted: str) -> str:
 def _walk(package: str) -> Iterator[ModuleType]:
     root = importlib.import_module(package)
     yield root
-    for info in sorted(pkgutil.walk_packages(root.__path__, f"{package}."), key=lambda each: each.name):
+    path = getattr(root, "__path__", ())  # a shelf from outside may be a single module
+    for info in sorted(pkgutil.walk_packages(path, f"{package}."), key=lambda each: each.name):
         yield importlib.import_module(info.name)

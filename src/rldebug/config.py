@@ -37,11 +37,11 @@ def read_config(start: Path | None = None) -> Config:
         if not file.is_file():
             continue
         try:
-            table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("rldebug")
+            tools = tomllib.loads(file.read_text(encoding="utf-8")).get("tool")
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
             raise ConfigError(f"{file} cannot be read: {error}") from error
-        if table is not None:
-            return _parse(table, f"[tool.rldebug] in {file}")
+        if isinstance(tools, dict) and "rldebug" in tools:
+            return _parse(tools["rldebug"], f"[tool.rldebug] in {file}")
     return Config()
 
 

@@ -13,6 +13,13 @@ from rldebug.evidence.run import FACTS, Run
 from rldebug.finding import Finding, Report, rank
 from rldebug.rule import NotEnough, Rule
 
+_BY_HOOKS = {
+    "env/": "pass env= to rldebug.watch(...)",
+    "loss/": "pass loss={'policy': …, 'value': …} to dbg.update(...)",
+    "user/": "record it with dbg.metric(name, value)",
+}
+"""Families of readings that no metric computes, and what a user hands over to have them."""
+
 
 def diagnose(
     evidences: Iterable[Any],
@@ -27,7 +34,9 @@ def diagnose(
     findings: list[Finding] = []
     checked: set[str] = set()
     skipped: dict[str, str] = {}
-    failed: dict[str, str] = dict(broken or {})
+    failed = catalogue.broken()
+    if isinstance(broken, Mapping):  # from run.json, where a hand may have been at work
+        failed |= {str(name): str(trace) for name, trace in broken.items()}
     problems: list[str] = []
     for evidence in evidences:
         if isinstance(evidence, Run):
@@ -40,18 +49,26 @@ def diagnose(
             if reason is not None:
                 skipped[rule.code] = reason
                 continue
+            made: list[Finding] = []
             try:
-                findings += rule.check(evidence)
-                checked.add(rule.code)
+                for finding in rule.check(evidence):
+                    if not isinstance(finding, Finding):
+                        raise TypeError(f"check() gave a {type(finding).__name__}, expected findings")
+                    made.append(finding)
             except NotEnough as thin:
-                skipped[rule.code] = f"not enough data yet: {thin}"
+                if not made:  # else it judged a part of the evidence, one optimizer of two
+                    skipped[rule.code] = f"not enough data yet: {thin}"
+                    continue
             except Exception:
                 failed[rule.code] = traceback.format_exc()
+                continue
+            findings += made
+            checked.add(rule.code)
     return Report(
         command=command,
         findings=rank(fold(findings)),
         checked=tuple(sorted(checked)),
-        skipped={code: reason for code, reason in sorted(skipped.items()) if code not in checked},
+        skipped={code: reason for code, reason in sorted(skipped.items()) if code not in checked | failed.keys()},
         broken=failed,
         title=title,
         problems=tuple(problems),
@@ -60,32 +77,38 @@ def diagnose(
 
 def choose(config: Config) -> tuple[Rule, ...]:
     """The rules a configuration asks for, with its thresholds."""
-    known = {name: rule for rule in catalogue.rules() for name in (rule.code, rule.name)}
+    selected = {_rule(config, name).code for name in config.select}
+    ignored = {_rule(config, name).code for name in config.ignore}
+    thresholds: dict[str, dict[str, float]] = {}
+    for name, values in config.rules.items():
+        rule = _rule(config, name)
+        thresholds.setdefault(rule.code, {}).update(_thresholds(config, rule, values))
+    return tuple(
+        rule(**thresholds.get(rule.code, {}))
+        for rule in catalogue.rules()
+        if (rule.code in selected if selected else (rule.status == "stable" or config.nursery))
+        and rule.code not in ignored
+    )
 
-    def code(name: str) -> str:
-        if name not in known:
-            raise ConfigError(f"{config.source}: no rule called {name!r}{catalogue.nearest(name)}")
-        return known[name].code
 
-    selected = {code(name) for name in config.select}
-    ignored = {code(name) for name in config.ignore}
-    thresholds = {code(name): values for name, values in config.rules.items()}
-    chosen = []
+def _rule(config: Config, name: str) -> type[Rule]:
     for rule in catalogue.rules():
-        wanted = rule.code in selected if selected else (rule.status == "stable" or config.nursery)
-        if not wanted or rule.code in ignored:
-            continue
-        values = thresholds.get(rule.code, {})
-        fields = {each.name: each for each in dataclasses.fields(rule)}
-        for name, value in values.items():
-            if name not in fields:
-                raise ConfigError(
-                    f"{config.source}: {rule.name} has no threshold {name!r}, expected one of {', '.join(fields)}"
-                )
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise ConfigError(f"{config.source}: {rule.name}.{name} is {value!r}, expected a number")
-        chosen.append(rule(**values))
-    return tuple(chosen)
+        if name.upper() == rule.code or name.lower() == rule.name:
+            return rule
+    raise ConfigError(f"{config.source}: no rule called {name!r}{catalogue.nearest(name)}")
+
+
+def _thresholds(config: Config, rule: type[Rule], values: Mapping[str, Any]) -> dict[str, float]:
+    fields = {each.name: each for each in dataclasses.fields(rule)}
+    for name, value in values.items():
+        if name not in fields:
+            expected = f"expected one of {', '.join(fields)}" if fields else "it has none"
+            raise ConfigError(f"{config.source}: {rule.name} has no threshold {name!r}, {expected}")
+        whole = fields[name].type in ("int", int)  # counts index series: 20.5 readings would break the rule
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or value != value:
+            wanted = "a whole number" if whole else "a number"
+            raise ConfigError(f"{config.source}: {rule.name}.{name} is {value!r}, expected {wanted}")
+    return dict(values)
 
 
 def lacking(rule: Rule, evidence: Any) -> str | None:
@@ -94,12 +117,30 @@ def lacking(rule: Rule, evidence: Any) -> str | None:
         return None
     for need in rule.needs:
         if need not in evidence:
-            metric = catalogue.metric_named(need)
-            return f"needs `{need}`" + (f": {metric.how_to_enable()}" if metric else "")
+            how = how_to_enable(need, evidence)
+            return f"needs `{need}`" + (f": {how}" if how else "")
     for fact in rule.facts:
         if not any(fact in each.facts for each in evidence.readings):
             return f"needs `{fact}`: {FACTS.get(fact, 'it was not recorded')}"
     return None
+
+
+def how_to_enable(reading: str, run: Run) -> str:
+    """What the user would have to hand over for a reading that this run lacks; empty where nobody can tell."""
+    metric = catalogue.metric_named(reading)
+    if metric is None:
+        return next((how for family, how in _BY_HOOKS.items() if reading.startswith(family)), "")
+    if metric.reads is not Run:
+        return metric.how_to_enable()
+    # Computed from other readings: ask for the first of those that is missing, or for what its family is read from.
+    missing = [need for need in metric.needs if need not in run]
+    if missing:
+        return how_to_enable(missing[0], run)
+    family = reading.partition("/")[0]
+    if any(name.partition("/")[0] == family for name in run.series) or run.table(family):
+        return "too little was recorded yet"
+    kin = [each for each in catalogue.metrics() if each.reads is not Run and each.name.partition("/")[0] == family]
+    return kin[0].how_to_enable() if kin else metric.how_to_enable()
 
 
 def derive(run: Run, failed: dict[str, str]) -> Run:
@@ -120,13 +161,18 @@ def fold(findings: Iterable[Finding]) -> list[Finding]:
     present = {finding.code for finding in found if finding.severity != "note"}
     above = {rule.code: set(rule.follows) for rule in catalogue.rules()}
 
-    def ancestors(code: str, seen: frozenset[str] = frozenset()) -> set[str]:
-        parents = (above.get(code, set()) & present) - seen
-        return parents.union(*(ancestors(each, seen | {code}) for each in parents)) if parents else set()
+    def reached_from(code: str) -> set[str]:
+        reached: set[str] = set()
+        ahead = {code}
+        while ahead:
+            ahead = {parent for each in ahead for parent in above.get(each, ())} & present - reached
+            reached |= ahead
+        return reached
 
-    folded = []
-    for finding in found:
-        over = ancestors(finding.code) - {finding.code}
-        roots = {code for code in over if not (ancestors(code) - {code, finding.code})}
-        folded.append(dataclasses.replace(finding, follows=tuple(sorted(roots or over))))
-    return folded
+    ways = {code: reached_from(code) for code in present | {finding.code for finding in found}}
+    # Rules that follow from one another stay side by side: folded under each other, both would vanish.
+    over = {code: {each for each in reached if code not in ways[each]} for code, reached in ways.items()}
+    return [
+        dataclasses.replace(finding, follows=tuple(sorted(code for code in over[finding.code] if not over[code])))
+        for finding in found
+    ]

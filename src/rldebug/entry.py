@@ -32,6 +32,7 @@ PREFIXES: dict[str, str] = {
 """The closed vocabulary: three letters of a code name the component it blames."""
 
 CODE = re.compile(r"[A-Z]{3}[0-9]{3}")
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 class Entry:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -56,22 +57,31 @@ class Finding:
     where: Where = Where()
     follows: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        # Here rather than in the report: a rule that gets it wrong is broken, and the other findings still come out.
+        if self.severity not in SEVERITIES:
+            raise ValueError(f"{self.code}: severity is {self.severity!r}, expected one of {', '.join(SEVERITIES)}")
+        if self.component not in COMPONENTS:
+            raise ValueError(f"{self.code}: no component is called {self.component!r}")
+        if not 0 <= self.confidence <= 1:
+            raise ValueError(f"{self.code}: confidence is {self.confidence!r}, expected a share between 0 and 1")
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "code": self.code,
             "name": self.name,
             "component": self.component,
             "severity": self.severity,
-            "confidence": self.confidence,
+            "confidence": float(self.confidence),
             "message": self.message,
             "seen": self.seen,
             "expected": self.expected,
             "help": self.help,
             "where": {
                 "file": self.where.file,
-                "line": self.where.line,
-                "update": self.where.update,
-                "env_step": self.where.env_step,
+                "line": _whole(self.where.line),
+                "update": _whole(self.where.update),
+                "env_step": _whole(self.where.env_step),
                 "tensor": self.where.tensor,
             },
             "follows": list(self.follows),
@@ -119,16 +129,16 @@ class Report:
     @property
     def suspects(self) -> tuple[Suspect, ...]:
         """Components, most suspect first: the chance that at least one finding against them is right."""
-        innocent: dict[str, float] = {}
-        codes: dict[str, list[str]] = {}
+        guilt: dict[str, dict[str, float]] = {}  # component -> code -> weight
         for finding in self.findings:
-            guilt = _WEIGHT[finding.severity] * finding.confidence * (_FOLDED if finding.follows else 1.0)
-            if guilt > 0:
-                innocent[finding.component] = innocent.get(finding.component, 1.0) * (1.0 - guilt)
-                if finding.code not in codes.setdefault(finding.component, []):
-                    codes[finding.component].append(finding.code)
+            weight = _WEIGHT[finding.severity] * finding.confidence * (_FOLDED if finding.follows else 1.0)
+            if weight > 0:
+                # The strongest of a rule: one that speaks once per layer knows no more than one that speaks once.
+                codes = guilt.setdefault(finding.component, {})
+                codes[finding.code] = max(codes.get(finding.code, 0.0), weight)
+        innocent = {each: math.prod(1.0 - weight for weight in codes.values()) for each, codes in guilt.items()}
         ranked = sorted(innocent, key=lambda component: innocent[component])
-        return tuple(Suspect(each, round(1.0 - innocent[each], 4), tuple(codes[each])) for each in ranked)
+        return tuple(Suspect(each, round(1.0 - innocent[each], 4), tuple(guilt[each])) for each in ranked)
 
     def to_dict(self) -> dict[str, Any]:
         """The machine-readable report; `report.schema.json` is its contract."""
@@ -153,6 +163,10 @@ def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(
         sorted(findings, key=lambda each: (bool(each.follows), order[each.severity], -each.confidence, each.code))
     )
+
+
+def _whole(number: int | None) -> int | None:
+    return None if number is None else int(number)  # rules count with numpy, whose integers JSON does not know
 
 
 def thousands(number: int) -> str:

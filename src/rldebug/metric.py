@@ -11,6 +11,9 @@ from rldebug.entry import first_line
 
 Kind = Literal["number", "table", "histogram", "trace"]
 
+# Fields of what is handed over that no caller fills in: they come from the calls before, or from the watched env.
+_SEEN = ("age", "since_rollout", "rollout_logp", "action_low", "action_high")
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -31,6 +34,7 @@ class Metric:
     needs: tuple[str, ...]
     healthy: str
     detail: bool
+    code: bool
     compute: Callable[..., Any]
 
     @property
@@ -45,11 +49,14 @@ class Metric:
 
     def how_to_enable(self) -> str:
         """What the user would have to hand over for this metric to be recorded."""
-        call = getattr(self.reads, "handed_over_by", "")
+        call = str(getattr(self.reads, "handed_over_by", ""))
         if not call:
             return f"`{self.name}` was not recorded"
-        fields = " and ".join(f"{need}=" for need in self.needs)
-        return f"pass {fields} to {call}" if fields else f"use {call}"
+        if not call.startswith("dbg."):
+            return f"use {call}"  # what such a metric needs is no argument but something the hooks see
+        fields = " and ".join(f"{need}=" for need in self.needs if need not in _SEEN)
+        after = ", after dbg.rollout(...)" if {"since_rollout", "rollout_logp"} & set(self.needs) else ""
+        return (f"pass {fields} to {call}" if fields else f"use {call}") + after
 
 
 def metric(
@@ -60,11 +67,17 @@ def metric(
     healthy: str = "",
     kind: Kind = "number",
     detail: bool = False,
+    code: bool = False,
 ) -> Callable[[F], F]:
-    """Declare a metric. `detail` metrics are sampled (1 in 64 updates): they cost a pass over rows or layers."""
+    """Declare a metric.
+
+    detail   sampled, 1 in 64 updates: it costs a pass over rows or layers
+    code     sampled more rarely still once it is known: it tells how the code computes, which does not change
+    """
 
     def declare(function: F) -> F:
-        declared = Metric(names, kind, unit, reads, tuple(needs), healthy, detail or kind != "number", function)
+        sampled = detail or code or kind != "number"
+        declared = Metric(names, kind, unit, reads, tuple(needs), healthy, sampled, code, function)
         function.metric = declared  # type: ignore[attr-defined]
         return function
 

@@ -12,6 +12,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -23,6 +24,7 @@ from torch import Tensor
 from rldebug import catalogue
 from rldebug.evidence.run import FORMAT, Reading, encode
 from rldebug.finding import Finding
+from rldebug.metric import Metric
 
 _GOLDEN = 0.6180339887498949
 _TABLE_ROWS = 64  # of a table, the rest is left out: a run folder must stay small whatever the network
@@ -30,16 +32,16 @@ _TABLE_ROWS = 64  # of a table, the rest is left out: a run folder must stay sma
 
 @dataclass
 class Schedule:
-    """Which updates are recorded: all of the first few, then one in `every`; one in `detail` with costly metrics.
+    """Which updates are recorded: densely at first, later one in `every`; one in `detail` with costly metrics.
 
+    Early on the gap is a thirty-second of the updates so far: short runs are seen well, long runs cost little.
     Deterministic, and never in step with the loop it watches: a PPO with 16 updates per rollout, sampled every 16th,
     would only ever show its first minibatch. The gap doubles whenever the file has grown by `doubling` bytes, so a run
     of any length stays small.
     """
 
-    every: int = 16
+    every: int = 64
     detail: int = 64
-    warmup: int = 8
     doubling: int = 4_000_000
     written: int = 0
     _count: int = 0
@@ -49,22 +51,27 @@ class Schedule:
 
     def due(self, update: int, first_of_rollout: bool) -> bool:
         """A pure look; two calls before `took` agree. First minibatches have a clock of their own."""
-        return update < self.warmup or update >= self._next or (first_of_rollout and update >= self._next_first)
+        return update >= self._next or (first_of_rollout and update >= self._next_first)
 
     def due_detail(self, update: int) -> bool:
         return update >= self._next_detail
 
+    def restart(self) -> None:
+        """Another clock begins, at 0."""
+        self._next = self._next_first = self._next_detail = 0
+
+    def detail_gap(self, update: int) -> int:
+        return min(max(update, 1), self.detail) << (self.written // self.doubling)
+
     def took(self, update: int, first_of_rollout: bool) -> None:
-        stretch = 1 << (self.written // self.doubling)
-        gap = self.every * stretch
+        gap = min(max(update // 32, 1), self.every) << (self.written // self.doubling)
         self._count += 1
         jitter = int(gap * ((self._count * _GOLDEN) % 1.0 - 0.5)) if gap > 1 else 0
-        if update >= self._next:
-            self._next = update + max(gap + jitter, 1)
+        self._next = update + max(gap + jitter, 1)
         if first_of_rollout:
             self._next_first = update + 4 * gap
         if update >= self._next_detail:
-            self._next_detail = update + (1 if update < 2 else self.detail * stretch)
+            self._next_detail = update + self.detail_gap(update)
 
 
 @dataclass
@@ -87,11 +94,13 @@ class Recorder:
         self.last: Reading | None = None
         self.stopped: str | None = None
         self._pending = _Pending()
+        self._plans: dict[Any, list[Metric]] = {}
         self._file: IO[str] | None = None
         self._meta = dict(meta)
         self._started = time.monotonic()
+        self._pid = os.getpid()
         try:
-            path.mkdir(parents=True, exist_ok=False)
+            path.mkdir(parents=True, exist_ok=True)
             self.write_meta({})
             self._file = (path / "readings.jsonl").open("a", encoding="utf-8")
         except OSError as error:
@@ -99,15 +108,11 @@ class Recorder:
 
     # ── collecting ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def measure(self, evidence: Any, *, detail: bool = False, suffix: str = "") -> None:
+    def measure(self, evidence: Any, *, detail: bool = False, code: bool = False, suffix: str = "") -> None:
         """Apply every metric that reads this kind of evidence. One that raises is switched off and listed."""
         pending = self._pending
-        with torch.no_grad():
-            for metric in catalogue.metrics_reading(type(evidence)):
-                if (metric.detail and not detail) or metric.name in self.broken:
-                    continue
-                if any(getattr(evidence, need) is None for need in metric.needs):
-                    continue
+        with torch.no_grad(), _full_precision():
+            for metric in self._plan(evidence, detail, code):
                 try:
                     value = metric.compute(evidence)
                     if value is None:
@@ -125,6 +130,23 @@ class Recorder:
                         pending.vectors[key, metric.name + suffix] = ((), value)
                 except Exception:
                     self.broken[metric.name] = traceback.format_exc()
+                    self._plans.clear()
+
+    def _plan(self, evidence: Any, detail: bool, code: bool) -> list[Metric]:
+        """The metrics that apply: looked up, because asking each of them costs more than computing it."""
+        kind = type(evidence)
+        key = (kind, detail, code, tuple([value is None for value in vars(evidence).values()]))
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = [
+                each
+                for each in catalogue.metrics_reading(kind)
+                if (not each.detail or (code if each.code else detail))
+                and each.name not in self.broken
+                and all(getattr(evidence, need) is not None for need in each.needs)
+            ]
+            self._plans[key] = plan
+        return plan
 
     def number(self, name: str, value: Tensor | float) -> None:
         self._pending.numbers[name] = value
@@ -143,7 +165,7 @@ class Recorder:
     def flush(self, update: int, env_step: int) -> None:
         """Move what was collected to the host, in one transfer per device, and append it."""
         pending, self._pending = self._pending, _Pending()
-        if not pending:
+        if not pending or self._elsewhere():
             return
         numbers, vectors = _fetch(pending)
         parts: dict[str, dict[str, Any]] = {"tables": {}, "histograms": {}, "traces": {}}
@@ -157,16 +179,20 @@ class Recorder:
         self.last = Reading(update, env_step, seconds, numbers, pending.facts, **parts)
         if self._file is None:
             return
-        line = encode(self.last) + "\n"
         try:
+            line = encode(self.last) + "\n"
             self._file.write(line)
             self._file.flush()  # the kernel has it now: kill -9 loses nothing that was flushed
             self.schedule.written += len(line)
-        except OSError as error:
+        except Exception as error:
             self._stop(error)
 
+    def _elsewhere(self) -> bool:
+        """In a process forked from the one that is watched: its lines would end up among ours."""
+        return os.getpid() != self._pid
+
     def append_finding(self, finding: Finding) -> None:
-        if self.stopped is not None:
+        if self.stopped is not None or self._elsewhere():
             return
         try:
             with (self.path / "findings.jsonl").open("a", encoding="utf-8") as file:
@@ -198,25 +224,38 @@ class Recorder:
         return file
 
     def close(self, **state: Any) -> None:
+        if self._elsewhere():
+            return
         try:
             self.write_meta({"seconds": round(time.monotonic() - self._started, 3), **state})
             if self._file is not None:
-                self._file.close()
-        except OSError as error:
+                file, self._file = self._file, None
+                file.close()
+        except Exception as error:
             self._stop(error)
 
-    def _stop(self, error: OSError) -> None:
+    def _stop(self, error: Exception) -> None:
         """Recording ends here; the training goes on. Said once."""
-        if self.stopped is None:
-            self.stopped = f"recording to {self.path} stopped: {error}"
-            self.broken["recorder"] = self.stopped
-            warnings.warn(f"rldebug: {self.stopped}; the training goes on unrecorded", RuntimeWarning, stacklevel=2)
         if self._file is not None:
             file, self._file = self._file, None
             try:
                 file.close()
             except OSError:
                 pass  # closing flushes, and the disk is full
+        if self.stopped is None:
+            said = str(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+            self.stopped = f"recording to {self.path} stopped: {said}"
+            self.broken["recorder"] = self.stopped if isinstance(error, OSError) else traceback.format_exc()
+            warnings.warn(f"rldebug: {self.stopped}; the training goes on unrecorded", RuntimeWarning, stacklevel=2)
+
+
+def _full_precision() -> ExitStack:
+    """Metrics are computed as they are written: inside the user's autocast, products would come out as bfloat16."""
+    stack = ExitStack()
+    for device in ("cpu", "cuda"):
+        if torch.is_autocast_enabled(device):
+            stack.enter_context(torch.autocast(device, enabled=False))
+    return stack
 
 
 def _fetch(pending: _Pending) -> tuple[dict[str, float], dict[tuple[str, str], tuple[Sequence[str], list[float]]]]:
@@ -227,8 +266,8 @@ def _fetch(pending: _Pending) -> tuple[dict[str, float], dict[tuple[str, str], t
     for name, value in pending.numbers.items():
         if not isinstance(value, Tensor):
             numbers[name] = float(value)
-        elif value.device.type == "cpu":
-            numbers[name] = float(value.item())
+        elif value.is_cpu:
+            numbers[name] = value.item()
         else:
             numbers[name] = float("nan")  # keeps the order; filled below
             away.setdefault(value.device, []).append((name, value))
@@ -255,15 +294,24 @@ def _fetch(pending: _Pending) -> tuple[dict[str, float], dict[tuple[str, str], t
 
 
 def new_run_folder(root: Path, name: str) -> Path:
-    """`root/name`, or `root/name-2`, `-3`, … where that is taken: a run never overwrites another."""
+    """`root/name`, or `root/name-2`, `-3`, … where that is taken: a run never overwrites another. Made at once, so that
+    two runs started together get two folders."""
     safe = "".join(each if each.isalnum() or each in "-_." else "-" for each in name).strip(".") or "run"
     rank = os.environ.get("RANK", "0")
     if rank not in ("", "0"):
         safe += f"-rank{rank}"
     folder, count = root / safe, 1
-    while folder.exists():
-        count += 1
-        folder = root / f"{safe}-{count}"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        while True:
+            try:
+                folder.mkdir()
+                break
+            except FileExistsError:
+                count += 1
+                folder = root / f"{safe}-{count}"
+    except OSError:
+        pass  # the recorder meets the same, and says so
     return folder
 
 

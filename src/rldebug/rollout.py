@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.distributions import Categorical, Distribution
+from torch.distributions import Categorical, Distribution, Independent, OneHotCategorical
 
 
 class HandoverError(ValueError):
@@ -76,6 +78,32 @@ class Update:
     action_high: Tensor | None = None
     rollout_logp: Tensor | None = None  # what acting handed over for the rollout this update learns from
 
+    # Shared by several metrics, so computed once. Callers hold `torch.no_grad()`.
+
+    @cached_property
+    def log_ratio(self) -> Tensor:
+        assert self.logp_old is not None and self.logp_new is not None
+        return self.logp_new - self.logp_old
+
+    @cached_property
+    def ratio(self) -> Tensor:
+        return self.log_ratio.exp()
+
+    @cached_property
+    def log_probs(self) -> Tensor | None:
+        """Log-probabilities of a discrete policy, `(N, actions)`."""
+        return log_probs_of(self.dist)
+
+    @cached_property
+    def probs(self) -> Tensor:
+        assert self.log_probs is not None
+        return self.log_probs.exp()
+
+    @cached_property
+    def row_entropy(self) -> Tensor:
+        """Per row. A forbidden action has probability 0 and log-probability −inf: `xlogy` makes it add 0."""
+        return -torch.special.xlogy(self.probs, self.probs).sum(-1)
+
     @property
     def rows(self) -> int | None:
         for each in (self.advantage, self.target, self.value, self.logp_new, self.logp_old):
@@ -98,6 +126,29 @@ class Step:
     learning_rate: float
     moments: AdamMoments | None = None
     rows: int | None = None
+
+    # Shared by several metrics, so computed once.
+
+    @cached_property
+    def present(self) -> list[Tensor]:
+        """The gradients that exist."""
+        return [each for each in self.grads if each is not None]
+
+    @cached_property
+    def grad_norms(self) -> Tensor:
+        return norms(self.present)
+
+    @cached_property
+    def moved(self) -> list[Tensor]:
+        return list(torch._foreach_sub(list(self.after), list(self.before)))
+
+    @cached_property
+    def moved_norms(self) -> Tensor:
+        return norms(self.moved)
+
+    @cached_property
+    def weight_norms(self) -> Tensor:
+        return norms(self.after)
 
 
 @dataclass(frozen=True)
@@ -186,7 +237,14 @@ class Device:
 
 def norms(tensors: Sequence[Tensor], order: float = 2.0) -> Tensor:
     """One norm per tensor, in one call for all of them."""
-    return torch.stack([each.float() for each in torch._foreach_norm(list(tensors), order)])
+    return torch.stack(torch._foreach_norm(list(tensors), order)).float()
+
+
+def log_probs_of(dist: Distribution | None) -> Tensor | None:
+    base = dist.base_dist if isinstance(dist, Independent) else dist
+    if not isinstance(base, (Categorical, OneHotCategorical)):
+        return None
+    return _wide(base.logits.detach())
 
 
 # ── intake ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -254,10 +312,21 @@ def update_of(call: str, given: Mapping[str, Any], **context: Any) -> Update:
         arranged["kl"] = _tensor(call, "kl", given["kl"]).detach()
     dist = given.get("dist")
     if dist is None and given.get("logits") is not None:
-        dist = Categorical(logits=_tensor(call, "logits", given["logits"]).detach(), validate_args=False)
+        logits = _tensor(call, "logits", given["logits"])
+        if logits.ndim < 2 or not logits.is_floating_point():
+            got = f"{logits.dtype} of shape {tuple(logits.shape)}"
+            raise HandoverError(f"{call}: logits is {got}, expected floating-point numbers (rows, actions)")
+        dist = Categorical(logits=logits, validate_args=False)
     for name, each in (("dist", dist), ("dist_old", given.get("dist_old"))):
-        if each is not None and not isinstance(each, Distribution):
+        if each is None:
+            continue
+        if not isinstance(each, Distribution):
             raise HandoverError(f"{call}: {name} is a {type(each).__name__}, expected a torch.distributions object")
+        if rows is not None and rows[1] and each.batch_shape.numel() % rows[1]:
+            raise HandoverError(
+                f"{call}: {name} has batch_shape {tuple(each.batch_shape)} but {rows[0]} has {rows[2]}; "
+                f"expected one distribution per row, {rows[1]} rows"
+            )
     bounds = {name: each.to(device) for name, each in context.items() if isinstance(each, Tensor)}
     return Update(
         loss={name: each.detach() for name, each in losses.items()},
@@ -279,23 +348,28 @@ def losses_of(call: str, loss: Any) -> dict[str, Tensor]:
     for name, value in named.items():
         if value is None:
             continue
-        tensor = value if isinstance(value, Tensor) else torch.tensor(float(value))
+        try:
+            tensor = value if isinstance(value, Tensor) else torch.tensor(float(value))
+        except (TypeError, ValueError):
+            kind = type(value).__name__
+            raise HandoverError(f"{call}: loss {name!r} is a {kind}, expected a scalar tensor or a number") from None
         if tensor.numel() != 1:
             raise HandoverError(
                 f"{call}: loss {name!r} has shape {tuple(tensor.shape)}, expected a scalar; add .mean() or .sum()"
             )
+        if tensor.is_complex():
+            raise HandoverError(f"{call}: loss {name!r} is {tensor.dtype}, expected a real number")
         losses[_LOSS_NAMES.get(str(name), str(name))] = tensor.reshape(())
     return losses
 
 
 def signature(given: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What the checks depend on. Two calls with equal signatures need only one check."""
-    return tuple(
-        (name, each.shape, each.dtype, each.device)
-        if isinstance(each, Tensor)
-        else (name, getattr(each, "shape", None))
-        for name, each in given.items()
-    )
+    """What the checks mostly depend on: two calls with equal names and shapes need only one check."""
+    return (*given, *[each.shape if isinstance(each, Tensor) else _length(each) for each in given.values()])
+
+
+def _length(given: Any) -> Any:
+    return len(given) if isinstance(given, (list, tuple)) else getattr(given, "shape", None)
 
 
 def _tensors(call: str, given: Mapping[str, Any], numbers: Sequence[str] = ()) -> dict[str, Tensor]:
@@ -303,7 +377,7 @@ def _tensors(call: str, given: Mapping[str, Any], numbers: Sequence[str] = ()) -
         name: _tensor(call, name, each) for name, each in given.items() if each is not None and name not in numbers
     }
     for name in numbers:
-        if given.get(name) is not None and not isinstance(given[name], (int, float)):
+        if given.get(name) is not None and not isinstance(given[name], Real):
             raise HandoverError(f"{call}: {name} is a {type(given[name]).__name__}, expected a plain number")
     # Host data beside device data is ordinary (numpy rewards, CUDA values): it follows the device data, without a sync.
     devices = {each.device for each in tensors.values() if each.device.type != "cpu"}
@@ -328,14 +402,22 @@ def _tensor(call: str, name: str, given: Any) -> Tensor:
             array = np.asarray(given)
             if array.dtype == object:
                 raise TypeError("its elements differ in shape or kind")
-            tensor = torch.from_numpy(array if array.flags.writeable else array.copy())
+            plain = array.flags.writeable and all(stride >= 0 for stride in array.strides)
+            tensor = torch.from_numpy(array if plain else array.copy())
         except (TypeError, ValueError) as error:
-            raise HandoverError(f"{call}: {name} cannot be read as a tensor or array of numbers: {error}") from error
+            raise HandoverError(
+                f"{call}: {name} is a {type(given).__name__} ({error}), expected a tensor or an array of numbers"
+            ) from error
     if tensor.is_complex():
         raise HandoverError(f"{call}: {name} is {tensor.dtype}, expected real numbers")
     if name.startswith("logp") and not tensor.is_floating_point():
         raise HandoverError(f"{call}: {name} is {tensor.dtype}, expected floating-point log-probabilities")
-    return tensor
+    return _wide(tensor)
+
+
+def _wide(tensor: Tensor) -> Tensor:
+    """Half precision, as autocast gives it, is too coarse for sums of squares."""
+    return tensor.float() if tensor.dtype in (torch.bfloat16, torch.float16) else tensor
 
 
 def _lead(

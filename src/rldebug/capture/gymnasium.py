@@ -6,8 +6,10 @@ three autoreset modes: in `NEXT_STEP` mode the step after an ending is a reset, 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ class EnvWatch:
 
     steps: int = 0
     stepped_after_end: int = 0
+    ended_again: int = 0  # of those steps, how many were flagged as an end again; an env that resets itself flags few
     returns: list[float] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     terminated: int = 0
@@ -44,52 +47,69 @@ class EnvWatch:
     _actions: dict[int, int] = field(default_factory=dict)
     _calls: int = 0
     _originals: dict[str, Any] = field(default_factory=dict)
+    _stand_ins: dict[str, _StandIn] = field(default_factory=dict)
 
-    def attach(self) -> None:
+    def __post_init__(self) -> None:
         for name in ("step", "reset"):
             if not callable(getattr(self.env, name, None)):
                 raise TypeError(
                     f"rldebug.watch(env=...): {type(self.env).__name__} has no {name}(); expected a Gymnasium-style "
                     "environment with reset() and step()"
                 )
+        if not hasattr(self.env, "__dict__"):
+            raise TypeError(
+                f"rldebug.watch(env=...): step() and reset() of {type(self.env).__name__} cannot be replaced, because "
+                "its class has __slots__; expected an ordinary object: add '__dict__' to the slots, or wrap it"
+            )
+
+    def attach(self) -> None:
         self._mode = self._autoreset()
         self._originals = {name: self.env.__dict__.get(name) for name in ("step", "reset")}
-        step, reset = self.env.step, self.env.reset
-
-        def watched_step(action: Any, *args: Any, **kwargs: Any) -> Any:
-            result = step(action, *args, **kwargs)
-            if not self._off:
-                self._sandbox(self._saw_step, action, result)
-            return result
-
-        def watched_reset(*args: Any, **kwargs: Any) -> Any:
-            result = reset(*args, **kwargs)
-            if not self._off:
-                self._sandbox(self._saw_reset, kwargs)
-            return result
-
-        self.env.step = watched_step
-        self.env.reset = watched_reset
+        self._stand_ins = {"step": _StandIn(self, "step", self._stepped), "reset": _StandIn(self, "reset", self._reset)}
+        for name, each in self._stand_ins.items():
+            setattr(self.env, name, each)
 
     def detach(self) -> None:
+        self._off = True
         for name, original in self._originals.items():
+            if self.env.__dict__.get(name) is not self._stand_ins[name]:
+                continue  # somebody has put something on top of ours: it stays, and finds ours switched off
             if original is None:
                 self.env.__dict__.pop(name, None)
             else:
                 setattr(self.env, name, original)
         self._originals = {}
 
+    def _stepped(self, step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        result = step(*args, **kwargs)
+        if not self._off:
+            action = args[0] if args else next(iter(kwargs.values()), None)
+            self._sandbox(self._saw_step, action, result)
+        return result
+
+    def _reset(self, reset: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        options = kwargs.get("options")
+        mask = options.get("reset_mask") if isinstance(options, dict) else None  # now: Gymnasium takes it out of there
+        result = reset(*args, **kwargs)
+        if not self._off:
+            self._sandbox(self._saw_reset, mask)
+        return result
+
     def facts(self) -> dict[str, Any]:
         space = getattr(self.env, "single_action_space", None) or getattr(self.env, "action_space", None)
         actions = getattr(space, "n", None)
         spec = getattr(self.env, "spec", None)
+        name = getattr(spec, "id", type(self.env).__name__)
+        registered = getattr(sys.modules.get("gymnasium"), "registry", {}).get(name)
         return {
-            "id": getattr(spec, "id", type(self.env).__name__),
+            "id": name,
             "vector": self._vector(),
             "autoreset": self._autoreset(),
             "actions": None if actions is None else int(actions),
             "time_limit": getattr(spec, "max_episode_steps", None),
+            "registered_limit": getattr(registered, "max_episode_steps", None),  # stays when the wrapper is taken off
             "stepped_after_end": self.stepped_after_end,
+            "ended_again": self.ended_again,
         }
 
     def action_bounds(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -139,8 +159,7 @@ class EnvWatch:
             self._off = True
             self.failed("environment hook")
 
-    def _saw_reset(self, kwargs: dict[str, Any]) -> None:
-        mask = (kwargs.get("options") or {}).get("reset_mask") if isinstance(kwargs.get("options"), dict) else None
+    def _saw_reset(self, mask: Any) -> None:
         if self._running is None:
             return
         chosen = slice(None) if mask is None else np.asarray(mask, dtype=bool)
@@ -148,6 +167,7 @@ class EnvWatch:
             each[chosen] = 0
 
     def _saw_step(self, action: Any, result: Any) -> None:
+        self.on_step()  # before this step is counted: a line that is still open ends with the step before
         obs, reward, terminated, truncated, info = result
         reward = np.atleast_1d(np.asarray(reward, dtype=np.float64))
         terminated = np.atleast_1d(np.asarray(terminated, dtype=bool))
@@ -163,6 +183,7 @@ class EnvWatch:
                 ended[:] = False
             else:
                 self.stepped_after_end += int(ended.sum())
+                self.ended_again += int((ended & (terminated | truncated)).sum())
         total += np.where(live, reward, 0.0)
         length += live
         count = int(live.sum())
@@ -186,7 +207,6 @@ class EnvWatch:
         if self._calls % _LOOK_EVERY == 0:
             self._look(obs, action)
         self._calls += 1
-        self.on_step()
 
     def _count_actions(self, action: Any) -> None:
         if isinstance(action, (int, np.integer)):
@@ -217,12 +237,38 @@ class EnvWatch:
             if bounds is not None:
                 self.outside += bool(((action < bounds[0]) | (action > bounds[1])).any())
 
+    def _wrapped(self, *names: str) -> bool:
+        """Whether a wrapper of such a class is somewhere around the environment."""
+        env, seen = self.env, 0
+        while env is not None and seen < 64:
+            if any(each.__name__ in names for each in type(env).__mro__):
+                return True
+            env, seen = getattr(env, "__dict__", {}).get("env"), seen + 1
+        return False
+
     def _vector(self) -> bool:
         return isinstance(getattr(self.env, "num_envs", None), int)
 
     def _autoreset(self) -> str:
         if not self._vector():
-            return "disabled"
+            return "next-step" if self._wrapped("Autoreset", "AutoResetWrapper") else "disabled"
         mode = (getattr(self.env, "metadata", None) or {}).get("autoreset_mode")
         name = str(getattr(mode, "name", mode or "NEXT_STEP"))
         return name.lower().replace("_", "-").replace("nextstep", "next-step").replace("samestep", "same-step")
+
+
+class _StandIn:
+    """Takes the place of a method on the environment. A copy or pickle of the environment gets the method, not this."""
+
+    __slots__ = ("env", "name", "original", "own", "seen_by")
+
+    def __init__(self, watch: EnvWatch, name: str, seen_by: Callable[..., Any]) -> None:
+        self.env, self.name, self.seen_by = watch.env, name, seen_by
+        self.original = getattr(watch.env, name)
+        self.own = name in watch.env.__dict__  # replaced on the object before us, by somebody else
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.seen_by(self.original, *args, **kwargs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (partial, (self.original,)) if self.own else (getattr, (self.env, self.name))

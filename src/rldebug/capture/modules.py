@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +32,7 @@ class ActivationWatch:
             for path, layer in module.named_modules():
                 if next(layer.children(), None) is None:
                     label = f"{name}.{path}" if path else name
-                    self._handles.append(layer.register_forward_hook(self._hook(label)))
+                    self._handles.append(layer.register_forward_hook(_Hook(self, label)))
 
     def take(self) -> Activations | None:
         """What was seen since `attach`; detaches."""
@@ -45,21 +46,34 @@ class ActivationWatch:
             handle.remove()
         self._handles = []
 
-    def _hook(self, label: str) -> Callable[[nn.Module, Any, Any], None]:
-        def hook(layer: nn.Module, args: Any, output: Any) -> None:
-            try:
-                if not torch.is_grad_enabled() or not isinstance(output, Tensor) or output.ndim < 2:
-                    return
-                rows = min(output.shape[0], _ROWS)
-                if rows > (self.outputs[label].shape[0] if label in self.outputs else 0):
-                    # A copy: an in-place activation after this layer would change what we look at later.
-                    self.outputs[label] = output.detach()[:rows].clone()
-                    self.kinds[label] = type(layer).__name__
-            except Exception:
-                self.detach()
-                self.failed("activation hook")
+    def saw(self, label: str, layer: nn.Module, output: Any) -> None:
+        try:
+            if not self._handles or not torch.is_grad_enabled() or not isinstance(output, Tensor) or output.ndim < 2:
+                return
+            rows = min(output.shape[0], _ROWS)
+            if rows > (self.outputs[label].shape[0] if label in self.outputs else 0):
+                # A copy: an in-place activation after this layer would change what we look at later.
+                self.outputs[label] = output.detach()[:rows].clone()
+                self.kinds[label] = type(layer).__name__
+        except Exception:
+            self.detach()
+            self.modules = {}  # for good
+            self.failed("activation hook")
 
-        return hook
+
+class _Hook:
+    """A forward hook of one layer. A copy or checkpoint of the layer made meanwhile gets one that does nothing."""
+
+    def __init__(self, watch: ActivationWatch, label: str) -> None:
+        self.watch, self.label = watch, label
+
+    def __call__(self, layer: nn.Module, args: Any, output: Any) -> None:
+        if not torch.compiler.is_compiling():
+            self.watch.saw(self.label, layer, output)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Nothing of ours may end up in a checkpoint: it must load where rldebug is not installed.
+        return getattr, (nullcontext(), "__exit__")
 
 
 def compiled(module: nn.Module) -> bool:

@@ -10,6 +10,7 @@ from weakref import ReferenceType, ref
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
+from torch.utils.hooks import unserializable_hook
 
 from rldebug.rollout import AdamMoments, GradientWindow, Step, norms
 
@@ -61,9 +62,8 @@ class OptimizerWatch:
         try:
             if self._zeroing is not None:
                 self._zeroing.stepping()
-            if self.wanted(self):
-                with torch.no_grad():
-                    self._before = [each.detach().clone() for each in self.parameters()]
+            if self.wanted(self) and not _refused(optimizer):
+                self._before = [each.detach().clone() for each in self.parameters()]
         except Exception:
             self.detach()
             self.failed(f"optimizer hook {self.name}")
@@ -85,11 +85,10 @@ class OptimizerWatch:
                 after=[each.detach() for each in parameters],
                 grads=[None if each.grad is None else _dense(each.grad) for each in parameters],
                 learning_rate=float(self.optimizer.param_groups[0]["lr"]),
-                moments=_adam_moments(self.optimizer, parameters),
                 rows=self.rows(),
             )
             if self._zeroing is None:
-                self._zeroing = _Zeroing.after_step(parameters)
+                self._zeroing = _Zeroing.after_step(parameters, self.failed)
             self.on_step(self, step)
             self.on_any_step(self)
         except Exception:
@@ -97,11 +96,11 @@ class OptimizerWatch:
             self.failed(f"optimizer hook {self.name}")
 
     def zeroed(self) -> bool | None:
-        """Whether gradients were cleared between two steps; None while that is not known. Asked once, then forgotten."""
+        """Whether gradients were cleared between two steps; None while that is not known. Asked once, and forgotten."""
         if self._zeroing is None or self._zeroing.verdict is None:
             return None
-        verdict, self._zeroing = self._zeroing.verdict, None
-        return verdict
+        watch, self._zeroing = self._zeroing, None
+        return watch.verdict or bool(watch.empty)
 
     def _gather(self, window: _Window) -> None:
         grads = [_dense(each.grad) for each in self.parameters() if each.grad is not None]
@@ -145,36 +144,60 @@ class _Zeroing:
     """Follows one gradient tensor from a step to the next: is it cleared in between, or accumulated onto?
 
     A gradient set to None becomes another tensor; one cleared in place moves its version by more than the
-    accumulation alone does. Watching only backward passes is not enough: SAC's actor loss leaves gradients in the
-    critic that are cleared later, so the chain is followed up to the step of the optimizer that owns the parameter.
+    accumulation alone does; one cleared through `.data` moves nothing, but is all zeros when the next one is added.
+    Watching only backward passes is not enough: SAC's actor loss leaves gradients in the critic that are cleared later,
+    so the chain is followed up to the step of the optimizer that owns the parameter.
     """
 
     parameter: Tensor
     grad: ReferenceType[Tensor]
     version: int
-    handle: Any = None
+    failed: Callable[[str], None]
+    handles: list[Any] = field(default_factory=list)
+    empty: Tensor | bool = False
     accumulated: int = 0
     broken: bool = False
     verdict: bool | None = None
 
     @staticmethod
-    def after_step(parameters: list[Tensor]) -> _Zeroing | None:
+    def after_step(parameters: list[Tensor], failed: Callable[[str], None]) -> _Zeroing | None:
         for parameter in reversed(parameters):
             grad = parameter.grad
             if grad is None or grad.is_sparse or grad.is_inference() or not parameter.requires_grad:
                 continue
-            watch = _Zeroing(parameter, ref(grad), grad._version)
-            watch.handle = parameter.register_post_accumulate_grad_hook(watch._accumulate)  # type: ignore[no-untyped-call]
+            watch = _Zeroing(parameter, ref(grad), grad._version, failed)
+            watch.handles = [
+                parameter.register_hook(watch._arriving),  # type: ignore[no-untyped-call]
+                parameter.register_post_accumulate_grad_hook(watch._accumulate),  # type: ignore[no-untyped-call]
+            ]
             return watch
         return None
 
+    @unserializable_hook  # type: ignore[untyped-decorator]
+    def _arriving(self, incoming: Tensor) -> None:
+        try:
+            grad = self.parameter.grad
+            if grad is not None and not self.broken:
+                with torch.no_grad():
+                    self.empty = self.empty | (grad == 0).all()
+        except Exception:
+            self._give_up()
+
     def _accumulate(self, parameter: Tensor) -> None:
-        grad = parameter.grad
-        self.accumulated += 1
-        if grad is None or self.grad() is not grad or grad._version != self.version + 1:
-            self.broken = True
-        elif grad is not None:
-            self.version = grad._version
+        try:
+            grad = parameter.grad
+            self.accumulated += 1
+            if grad is None or self.grad() is not grad or grad._version != self.version + 1:
+                self.broken = True
+            else:
+                self.version = grad._version
+        except Exception:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        self.stop()
+        self.accumulated = 0
+        self.failed("gradient hook")
 
     def stepping(self) -> None:
         if self.verdict is None and self.accumulated:
@@ -182,12 +205,12 @@ class _Zeroing:
             self.stop()
 
     def stop(self) -> None:
-        if self.handle is not None:
-            self.handle.remove()
-            self.handle = None
+        for handle in self.handles:
+            handle.remove()
+        self.handles = []
 
 
-def _adam_moments(optimizer: Optimizer, parameters: list[Tensor]) -> AdamMoments | None:
+def adam_moments(optimizer: Optimizer, parameters: list[Tensor]) -> AdamMoments | None:
     group = optimizer.param_groups[0]
     if "betas" not in group or group.get("amsgrad"):
         return None
@@ -206,6 +229,12 @@ def _adam_moments(optimizer: Optimizer, parameters: list[Tensor]) -> AdamMoments
         beta2=float(group["betas"][1]),
         steps=int(steps),
     )
+
+
+def _refused(optimizer: Optimizer) -> bool:
+    """Whether a GradScaler lets a fused optimizer run and change nothing, because it has found infinite gradients."""
+    found = getattr(optimizer, "found_inf", None)
+    return found is not None and bool(found)
 
 
 def _dense(grad: Tensor) -> Tensor:

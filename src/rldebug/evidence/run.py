@@ -47,12 +47,13 @@ class Series:
     def __len__(self) -> int:
         return len(self.value)
 
-    def _where(self, keep: NDArray[Any]) -> Series:
+    def keep(self, keep: NDArray[Any]) -> Series:
+        """The readings for which a condition holds."""
         return Series(self.name, self.update[keep], self.env_step[keep], self.value[keep])
 
     @property
     def finite(self) -> Series:
-        return self._where(np.isfinite(self.value))
+        return self.keep(np.isfinite(self.value))
 
     def between(self, start: float, end: float) -> Series:
         """The part from share `start` to share `end` of the updates this series covers: `between(0.5, 1)`."""
@@ -60,7 +61,7 @@ class Series:
             return self
         span = max(int(self.update[-1] - self.update[0]), 1)
         share = (self.update - self.update[0]) / span
-        return self._where((share >= start) & (share <= end))
+        return self.keep((share >= start) & (share <= end))
 
     def head(self, share: float) -> Series:
         return self.between(0.0, share)
@@ -208,9 +209,10 @@ class Run:
     def call(self, name: str) -> Where:
         """Where in the user's code `dbg.update`, `dbg.rollout` or `dbg.replay` was called."""
         for reading in self.readings:
-            place = reading.facts.get("calls", {}).get(name)
-            if place:
-                return Where(file=str(place[0]), line=int(place[1]))
+            calls = reading.facts.get("calls")
+            place = calls.get(name) if isinstance(calls, Mapping) else None
+            if isinstance(place, (list, tuple)) and len(place) == 2 and isinstance(place[1], int):
+                return Where(file=str(place[0]), line=place[1])
         return Where()
 
     @property
@@ -224,31 +226,34 @@ class Run:
 
     @property
     def gamma(self) -> float | None:
-        return self.meta.get("gamma")
+        gamma = self.meta.get("gamma")
+        return gamma if isinstance(gamma, (int, float)) and not isinstance(gamma, bool) else None
 
     def last(self, readings: int = 1) -> Run:
         """The run as if only its last readings existed; what a trap looks at."""
-        return Run.of(self.readings[-readings:], self.meta, path=self.path)
+        start = max(len(self.readings) - readings, 0)  # [-0:] would be all of them
+        return Run.of(self.readings[start:], self.meta, path=self.path)
 
     def with_series(self, more: Iterable[Series]) -> Run:
         series = {**self.series, **{each.name: each for each in more}}
         return Run(self.readings, self.meta, self.path, self.problems, series)
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path | str) -> Run:
     """Open a run folder. Damaged lines are named in `problems` and left out; the rest is kept."""
+    path = Path(path)
     if not path.is_dir():
         raise RunError(f"{path} is not a run folder: expected a folder with run.json and readings.jsonl")
     meta_file = path / "run.json"
     problems: list[str] = []
     try:
-        meta = json.loads(meta_file.read_text(encoding="utf-8"))
+        meta = json.loads(meta_file.read_bytes())
         if not isinstance(meta, dict):
             raise ValueError("expected a JSON object")
     except FileNotFoundError:
         raise RunError(f"{path} has no run.json: it is not a run folder, or was only partly copied") from None
-    except (ValueError, UnicodeDecodeError, OSError) as error:
-        problems.append(f"run.json cannot be read ({error}); versions and settings of the run are unknown")
+    except (ValueError, RecursionError, OSError) as error:
+        problems.append(f"run.json cannot be read ({_short(error)}); versions and settings of the run are unknown")
         meta = {}
     if isinstance(meta.get("format"), int) and meta["format"] > FORMAT:
         raise RunError(
@@ -276,28 +281,45 @@ def _read_lines(file: Path, problems: list[str]) -> Iterator[Reading]:
             yield decode(json.loads(line))
         except Exception as error:
             cut = number == len(lines)
-            reason = "the last line was cut off in writing" if cut else f"{type(error).__name__}: {error}"
+            reason = "the last line was cut off in writing" if cut else _short(error)
             problems.append(f"readings.jsonl line {number} was left out: {reason}")
+
+
+def _short(error: Exception) -> str:
+    """One line, whatever was in the file."""
+    text = " ".join(str(error).split())
+    if isinstance(error, KeyError):
+        text = f"{text} is missing"
+    elif not isinstance(error, (ValueError, OSError)):
+        text = f"{type(error).__name__}: {text}"
+    return text if len(text) <= 160 else f"{text[:160]}…"
 
 
 def encode(reading: Reading) -> str:
     """One line of readings.jsonl. NaN and infinities are strings, so that the file stays valid JSON."""
-    # Written by hand: a line has some 80 numbers, and this is three times as fast as json.dumps on a dict of them.
-    numbers = ",".join([f"{_key(name)}:{_number(value)}" for name, value in reading.numbers.items()])
+    # By a template: a line has some 80 numbers, and this is many times as fast as json.dumps on a dict of them.
+    numbers = _template(tuple(reading.numbers)) % tuple(reading.numbers.values())
+    if "nan" in numbers or "inf" in numbers:
+        numbers = ",".join([f"{json.dumps(name)}:{_number(value)}" for name, value in reading.numbers.items()])
     parts = [
         f'"update":{reading.update},"env_step":{reading.env_step},"seconds":{reading.seconds:.3f},"numbers":{{{numbers}}}'
     ]
-    for key in ("facts", "tables", "histograms", "traces"):
-        part = getattr(reading, key)
-        if part:
-            text = json.dumps(_plain(part), separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=str)
-            parts.append(f'"{key}":{text}')
+    if reading.facts:
+        facts = json.dumps(_plain(reading.facts), separators=(",", ":"), allow_nan=False, default=str)
+        parts.append(f'"facts":{facts}')
+    if reading.tables:
+        tables = ",".join([f"{json.dumps(name)}:{_vectors(table)}" for name, table in reading.tables.items()])
+        parts.append(f'"tables":{{{tables}}}')
+    if reading.histograms:
+        parts.append(f'"histograms":{_vectors(reading.histograms)}')
+    if reading.traces:
+        parts.append(f'"traces":{_vectors(reading.traces)}')
     return "{" + ",".join(parts) + "}"
 
 
-@lru_cache(maxsize=4096)
-def _key(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)
+@lru_cache(maxsize=256)
+def _template(names: tuple[str, ...]) -> str:
+    return ",".join([json.dumps(name).replace("%", "%%") + ":%.9g" for name in names])
 
 
 def _number(value: float) -> str:
@@ -305,10 +327,27 @@ def _number(value: float) -> str:
     return text if text[-1] not in "nf" else f'"{text}"'
 
 
-def decode(line: Mapping[str, Any]) -> Reading:
+def _vectors(named: Mapping[str, Sequence[float]]) -> str:
+    """A JSON object of lists, six digits each."""
+    rows = []
+    for name, values in named.items():
+        cells = ",".join([f"{value:.6g}" for value in values])
+        if "n" in cells:  # nan or inf
+            cells = ",".join([_number(value) for value in values])
+        rows.append(f"{json.dumps(name)}:[{cells}]")
+    return "{" + ",".join(rows) + "}"
+
+
+def decode(line: Any) -> Reading:
+    """The reading of a line that has been through JSON. A line is taken whole or not at all."""
+    if not isinstance(line, Mapping):
+        raise ValueError("expected a JSON object")
+    for part in ("numbers", "facts", "tables", "histograms", "traces"):
+        if not isinstance(line.get(part, {}), Mapping):
+            raise ValueError(f"expected {part!r} to be a JSON object")
     return Reading(
-        update=int(line["update"]),
-        env_step=int(line["env_step"]),
+        update=_count(line["update"]),
+        env_step=_count(line["env_step"]),
         seconds=float(line["seconds"]),
         numbers={str(name): float(value) for name, value in line["numbers"].items()},
         facts=dict(line.get("facts", {})),
@@ -319,6 +358,13 @@ def decode(line: Mapping[str, Any]) -> Reading:
         histograms={name: [float(each) for each in cells] for name, cells in line.get("histograms", {}).items()},
         traces={name: [float(each) for each in cells] for name, cells in line.get("traces", {}).items()},
     )
+
+
+def _count(value: Any) -> int:
+    # An int64 later on: one line with a larger count must not cost all the others.
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise ValueError(f"{value!r} is not a count")
+    return value
 
 
 def _plain(value: Any) -> Any:

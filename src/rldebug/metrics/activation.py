@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import torch
 from torch import Tensor
 
+from rldebug.evidence.run import Run, Series
 from rldebug.metric import metric
 from rldebug.rollout import Activations
 
@@ -32,26 +36,29 @@ def layers(seen: Activations) -> tuple[list[str], Tensor]:
                 low = 0.0 if seen.kinds[name] == "Sigmoid" else -1.0
                 near = (flat > 1.0 - 0.01) | (flat < low + 0.01)
                 saturated = near.all(0).float().mean()
-        rows.append(torch.stack([flat.mean(), flat.std(correction=0), flat.abs().max(), dead, saturated]))
+        std, mean = torch.std_mean(flat, correction=0)
+        rows.append(torch.stack([mean, std, torch.linalg.vector_norm(flat, float("inf")), dead, saturated]))
     return list(seen.outputs), torch.stack(rows)
 
 
-@metric("layers/dead", unit="share of units", reads=Activations, healthy="below 0.5", detail=True)
-def dead(seen: Activations) -> Tensor | None:
+@metric("layers/dead", unit="share of units", reads=Run, healthy="below 0.5")
+def dead(run: Run) -> list[Series]:
     """Share of rectified units that are 0 on the whole batch, in the worst layer."""
-    return _worst(seen, 3)
+    return _worst(run, "layers/dead", LAYER_COLUMNS.index("dead"))
 
 
-@metric("layers/saturated", unit="share of units", reads=Activations, healthy="near 0", detail=True)
-def saturated(seen: Activations) -> Tensor | None:
+@metric("layers/saturated", unit="share of units", reads=Run, healthy="near 0")
+def saturated(run: Run) -> list[Series]:
     """Share of squashed units that sit at a bound on the whole batch, in the worst layer."""
-    return _worst(seen, 4)
+    return _worst(run, "layers/saturated", LAYER_COLUMNS.index("saturated"))
 
 
-def _worst(seen: Activations, column: int) -> Tensor | None:
-    wanted = _RECTIFIERS if column == 3 else _SQUASHERS
-    judged = any(seen.kinds[name] in wanted and each.shape[0] >= _ENOUGH for name, each in seen.outputs.items())
-    if not judged:
-        return None
-    column_values = layers(seen)[1][:, column]
-    return torch.where(column_values.isnan(), torch.full_like(column_values, -1.0), column_values).max()
+def _worst(run: Run, name: str, column: int) -> list[Series]:
+    """The largest entry of a column in each recording of the table, where any layer has one."""
+    found = [
+        (reading.update, reading.env_step, max(judged))
+        for reading, table in run.table("layers")
+        if (judged := [row[column] for row in table.values() if not math.isnan(row[column])])
+    ]
+    updates, env_steps, values = zip(*found, strict=True) if found else ((), (), ())
+    return [Series(name, np.array(updates, np.int64), np.array(env_steps, np.int64), np.array(values, np.float64))]

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 
 from rldebug.metric import metric
 from rldebug.metrics.value import moments
 from rldebug.rollout import Transitions, Update
+
+
+@lru_cache(maxsize=16)
+def hash_weights(size: int, device: torch.device) -> Tensor:
+    """Weights for a sum that tells any two orders and values apart, for all practical purposes."""
+    return torch.cos(torch.arange(size, device=device, dtype=torch.float32))
 
 
 @metric("batch/rows", unit="samples", reads=Update)
@@ -42,8 +50,8 @@ def fingerprint(update: Update) -> Tensor | None:
     data = [each for each in (update.logp_old, update.target, update.advantage) if each is not None]
     if not data:
         return None
-    mixed = torch.stack([each.float() for each in data]).sum(0)
-    return (mixed * torch.cos(torch.arange(mixed.numel(), device=mixed.device, dtype=torch.float32))).sum()
+    weights = hash_weights(data[0].numel(), data[0].device)
+    return torch.stack([torch.dot(each.float(), weights) for each in data]).sum()
 
 
 @metric(
@@ -54,6 +62,13 @@ def replay_reward(batch: Transitions) -> tuple[Tensor, ...]:
     """Distribution of the rewards sampled from replay."""
     assert batch.reward is not None
     return moments(batch.reward)
+
+
+@metric("replay/obs_mean", unit="observation", reads=Transitions, needs=("obs",), healthy="finite, steady")
+def replay_obs_mean(batch: Transitions) -> Tensor | None:
+    """Mean of all entries of the sampled observations; NaN where any of them is. Integer observations are left out."""
+    assert batch.obs is not None
+    return batch.obs.float().mean() if batch.obs.is_floating_point() else None
 
 
 @metric("replay/stuck", unit="share of rows", reads=Transitions, needs=("obs", "next_obs"), healthy="0 or nearly")
@@ -87,6 +102,30 @@ def duplicates(batch: Transitions) -> Tensor:
     assert batch.obs is not None and batch.next_obs is not None
     rows = batch.obs.shape[0]
     pair = torch.cat([batch.obs.reshape(rows, -1), batch.next_obs.reshape(rows, -1)], 1).float()[:512]
-    weights = torch.cos(torch.arange(pair.shape[1], device=pair.device, dtype=torch.float32))
-    keys = (pair * weights).sum(1).sort().values
+    keys = (pair @ hash_weights(pair.shape[1], pair.device)).sort().values
     return (keys[1:] == keys[:-1]).float().mean()
+
+
+@metric("replay/fingerprint", unit="hash", reads=Transitions, needs=("obs",), healthy="never the same twice")
+def replay_fingerprint(batch: Transitions) -> Tensor:
+    """A weighted sum of the sampled observations, equal for equal batches."""
+    assert batch.obs is not None
+    flat = batch.obs.reshape(-1)
+    flat = flat[:: max(flat.numel() // 4096, 1)].float()
+    return torch.dot(flat, hash_weights(flat.numel(), flat.device))
+
+
+@metric("replay/shared_entries", unit="share of rows", reads=Transitions, needs=("obs", "next_obs"), detail=True)
+def shared_entries(batch: Transitions) -> Tensor:
+    """1 − (most distinct values in any one entry) / (distinct rows), over obs and next_obs together. 0 where every row
+    that differs at all differs in some fixed entry, as continuous states do; above 0 for grids and other finite states,
+    where rows that differ still share each of their entries with others."""
+    assert batch.obs is not None and batch.next_obs is not None
+    rows = batch.obs.shape[0]
+    sides = [each.reshape(rows, -1)[:512, :64].float() for each in (batch.obs, batch.next_obs)]
+    pair = torch.cat(sides, 1)
+    keys = (pair @ hash_weights(pair.shape[1], pair.device)).sort().values
+    distinct_rows = (keys[1:] != keys[:-1]).sum() + 1
+    entries = pair.sort(0).values
+    distinct_entries = (entries[1:] != entries[:-1]).sum(0).max() + 1
+    return (1.0 - distinct_entries / distinct_rows).clamp(min=0.0)

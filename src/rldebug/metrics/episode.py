@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rldebug.evidence.run import Run, Series
 from rldebug.metric import metric
 from rldebug.rollout import Episodes
 
@@ -42,6 +43,32 @@ def episode_count(episodes: Episodes) -> tuple[int, ...]:
 def reward_per_step(episodes: Episodes) -> tuple[float, ...]:
     """Reward per env step since the last reading, its total, and the number of steps."""
     return episodes.reward_sum / episodes.steps, episodes.reward_sum, episodes.steps
+
+
+@metric("episode/return_rise", unit="standard errors", reads=Run, healthy="rises above 3")
+def return_rise(run: Run) -> list[Series]:
+    """How far the return stands above its start: mean of the newest quarter of the readings so far, minus the mean of
+    the first few, in standard errors of the difference. 0 while the return has never varied.
+
+    From the episodes the environment reported, else from the rewards of rollouts.
+    """
+    for name in ("episode/return_mean", "reward/per_trajectory", "episode/reward_per_step", "reward/mean"):
+        returns = run[name].finite
+        if len(returns) >= 8 and (name != "reward/mean" or np.ptp(returns.value) > 0):
+            break
+    else:
+        return []
+    few = max(len(returns) // 20, 3)
+    start = returns.value[:few].mean()
+    # Three readings say little about their own scatter; neighbours differ by noise and not by learning.
+    noise = np.diff(returns.value[: max(len(returns) // 4, 8)]).std() / np.sqrt(2.0)
+    rise = np.zeros(len(returns))
+    for i in range(2 * few, len(returns)):
+        newest = returns.value[i + 1 - max((i + 1) // 4, few) : i + 1]
+        error = np.sqrt(noise**2 / few + newest.var() / len(newest))
+        gain = newest.mean() - start
+        rise[i] = gain / error if error > 0 else np.sign(gain) * 1e6
+    return [Series("episode/return_rise", returns.update, returns.env_step, rise)]
 
 
 def _moments(values: object) -> tuple[float, ...] | None:

@@ -16,7 +16,7 @@ from rldebug.rollout import Update
     reads=Update,
     needs=("value", "target"),
     healthy="the first is 0, up to rounding, where the loss is a plain square or Huber loss",
-    detail=True,
+    code=True,
 )
 def value_formula(update: Update) -> tuple[Tensor, Tensor] | None:
     """How far the value loss handed over is from every usual formula on these rows, and from the same formulas taken
@@ -42,7 +42,7 @@ def value_formula(update: Update) -> tuple[Tensor, Tensor] | None:
     reads=Update,
     needs=("logp_new", "advantage"),
     healthy="the first is 0, up to rounding, for REINFORCE, A2C and PPO",
-    detail=True,
+    code=True,
 )
 def policy_formula(update: Update) -> tuple[Tensor, Tensor, Tensor] | None:
     """How far the policy loss handed over is from the usual formulas on these rows, from the same with the sign
@@ -67,10 +67,14 @@ def policy_formula(update: Update) -> tuple[Tensor, Tensor, Tensor] | None:
             forms.append((ratio * weight).mean())
             forms.append(torch.minimum(ratio * weight, ratio.clamp(1 - clip, 1 + clip) * weight).mean())
             outer.append(ratio.mean() * weight.mean())
+            # All pairs of the clipped surrogate, without forming them: the sign of A alone says which branch counts.
+            gain, cost = ratio.clamp(max=1 + clip).mean(), ratio.clamp(min=1 - clip).mean()
+            outer.append(gain * weight.clamp(min=0).mean() + cost * weight.clamp(max=0).mean())
     forms += [each * logp.numel() for each in forms]
+    outer += [each * logp.numel() for each in outer] + [each * logp.numel() ** 2 for each in outer]
     wrong = torch.stack(forms)
-    # A formula whose value is about 0 (normalised weights at ratio 1) fits anything: measure against the rows' own size.
-    scale = (advantage.abs().mean() + 1e-12).minimum(loss.float().abs() + advantage.abs().mean())
+    # A formula whose value is about 0 (normalised weights at ratio 1) fits anything: measure against the rows, too.
+    scale = advantage.abs().mean().maximum(loss.float().abs())
     return (
         _nearest(loss, -wrong, scale),
         _nearest(loss, wrong, scale),

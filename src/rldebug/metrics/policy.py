@@ -6,10 +6,10 @@ import math
 
 import torch
 from torch import Tensor
-from torch.distributions import Categorical, Distribution, Independent, Normal, OneHotCategorical, kl_divergence
+from torch.distributions import Distribution, Independent, Normal, kl_divergence
 
 from rldebug.metric import metric
-from rldebug.rollout import Update
+from rldebug.rollout import Update, log_probs_of
 
 
 @metric(
@@ -27,13 +27,11 @@ def relative_entropy(update: Update) -> Tensor | None:
     the policy spreads over (at most 1), where the action bounds are known.
     """
     assert update.dist is not None
-    log_probs = _log_probs(update.dist)
-    if log_probs is not None:
-        probs, entropy = _discrete(log_probs)
-        allowed = (update.mask if update.mask is not None else probs > 0).sum(-1).float()
-        free = (allowed > 1).float()
-        share = entropy / allowed.clamp(min=2).log()
-        return (share * free).sum() / free.sum()
+    if update.log_probs is not None:
+        allowed = (update.mask if update.mask is not None else ~(update.log_probs < _FORBIDDEN)).sum(-1)
+        free = allowed > 1
+        share = torch.where(free, update.row_entropy / allowed.log(), 0.0)
+        return share.sum() / free.sum()
     entropy_and_size = _gaussian(update.dist)
     if entropy_and_size is None or update.action_low is None or update.action_high is None:
         return None
@@ -46,24 +44,32 @@ def relative_entropy(update: Update) -> Tensor | None:
 def entropy(update: Update) -> Tensor | None:
     """Mean entropy of the policy on the batch: from the distribution, or as handed over.
 
-    H = −Σ π log π (discrete), Σ ½ log(2πe σ²) (Gaussian).
+    H = −Σ π log π (discrete), Σ ½ log(2πe σ²) (Gaussian); summed over the actions of a row where there are several.
     """
     if update.dist is not None:
-        log_probs = _log_probs(update.dist)
-        if log_probs is not None:
-            return _discrete(log_probs)[1].mean()
+        if update.log_probs is not None:
+            return _joint(update.dist, update.row_entropy).mean()
         known = _gaussian(update.dist)
         if known is not None:
             return known[0].mean()
     return None if update.entropy is None else update.entropy.mean()
 
 
+@metric("policy/entropy_given", unit="nats", reads=Update, needs=("entropy",), healthy="as policy/entropy")
+def entropy_given(update: Update) -> Tensor:
+    """The entropy the loop itself computed and handed over, averaged over rows."""
+    assert update.entropy is not None
+    return update.entropy.float().mean()
+
+
 @metric("policy/entropy_max", unit="nats", reads=Update, needs=("dist",), healthy="constant")
 def entropy_max(update: Update) -> Tensor | float | None:
-    """The most the entropy of a discrete policy could be: log of the number of actions."""
+    """The most the entropy of a discrete policy could be: log of the number of actions, times the actions per row."""
     assert update.dist is not None
-    log_probs = _log_probs(update.dist)
-    return None if log_probs is None else math.log(max(log_probs.shape[-1], 1))
+    if update.log_probs is None:
+        return None
+    several = update.log_probs.shape[-1 - _actions(update.dist) : -1].numel()
+    return several * math.log(max(update.log_probs.shape[-1], 1))
 
 
 @metric(
@@ -77,9 +83,9 @@ def observation_dependence(update: Update) -> Tensor | None:
     """How much the policy differs between observations: standard deviation over rows of each action's probability,
     or of each Gaussian mean, averaged over actions. 0 means that the observation does not matter."""
     assert update.dist is not None
-    log_probs = _log_probs(update.dist)
-    if log_probs is not None:
-        rows = log_probs.reshape(-1, log_probs.shape[-1]).exp()
+    if update.log_probs is not None:
+        width = update.probs.shape[-1 - _actions(update.dist) :].numel()
+        rows = update.probs.reshape(-1, width)
     else:
         base = update.dist.base_dist if isinstance(update.dist, Independent) else update.dist
         if not isinstance(base, Normal) or base.loc.ndim < 2:
@@ -92,14 +98,13 @@ def observation_dependence(update: Update) -> Tensor | None:
 def kl_k3(update: Update) -> Tensor:
     """How far the learned policy is from the one that acted: mean of (r − 1) − log r, r = π_new/π_old of the action
     taken (Schulman's k3: unbiased, never negative)."""
-    log_ratio = _log_ratio(update)
-    return (log_ratio.expm1() - log_ratio).mean()
+    return (update.log_ratio.expm1() - update.log_ratio).mean()
 
 
 @metric("policy/kl_k1", unit="nats", reads=Update, needs=("logp_old", "logp_new"), healthy="near policy/kl")
 def kl_k1(update: Update) -> Tensor:
     """The plain estimator, mean of log π_old − log π_new: unbiased on fresh samples, noisy, may be negative."""
-    return -_log_ratio(update).mean()
+    return -update.log_ratio.mean()
 
 
 @metric("policy/kl_exact", unit="nats", reads=Update, needs=("dist", "dist_old"), healthy="small and never negative")
@@ -107,10 +112,11 @@ def kl_exact(update: Update) -> Tensor | None:
     """KL(π_old ‖ π_new) by its definition, where both distributions are handed over; actions that neither policy
     allows count as 0."""
     assert update.dist is not None and update.dist_old is not None
-    new, old = _log_probs(update.dist), _log_probs(update.dist_old)
+    new, old = update.log_probs, log_probs_of(update.dist_old)
     if new is not None and old is not None:
         probs = old.exp()
-        return torch.where(probs > 0, probs * (old - new), torch.zeros_like(probs)).sum(-1).mean()
+        per_action = torch.where(probs > 0, probs * (old - new), torch.zeros_like(probs)).sum(-1)
+        return _joint(update.dist, per_action).mean()
     try:
         divergence = kl_divergence(update.dist_old, update.dist)
     except NotImplementedError:
@@ -139,11 +145,9 @@ def kl_given(update: Update) -> Tensor:
 )
 def ratio(update: Update) -> tuple[Tensor, ...]:
     """Importance ratio r = exp(log π_new − log π_old) of the actions taken: mean, spread, extremes, max |log r|."""
-    log_ratio = _log_ratio(update)
-    ratios = log_ratio.exp()
-    std, mean = torch.std_mean(ratios, correction=0)
-    low, high = log_ratio.aminmax()
-    return mean, std, low.exp(), high.exp(), torch.maximum(high, -low)
+    std, mean = torch.std_mean(update.ratio, correction=0)
+    low, high = update.ratio.aminmax()
+    return mean, std, low, high, torch.linalg.vector_norm(update.log_ratio, float("inf"))
 
 
 @metric(
@@ -155,13 +159,13 @@ def ratio(update: Update) -> tuple[Tensor, ...]:
 )
 def first_log_ratio(update: Update) -> Tensor | None:
     """Max |log π_new − log π_old| in the first minibatch after a rollout, before any step: both are the same policy."""
-    return _log_ratio(update).abs().max() if update.since_rollout == 0 else None
+    return update.log_ratio.abs().max() if update.since_rollout == 0 else None
 
 
 @metric("policy/later_log_ratio", unit="nats", reads=Update, needs=("logp_old", "logp_new", "since_rollout"))
 def later_log_ratio(update: Update) -> Tensor | None:
     """Max |log π_new − log π_old| in later minibatches on the same rollout: the policy has moved, so it is not 0."""
-    return _log_ratio(update).abs().max() if update.since_rollout else None
+    return update.log_ratio.abs().max() if update.since_rollout else None
 
 
 @metric(
@@ -173,7 +177,7 @@ def later_log_ratio(update: Update) -> Tensor | None:
 )
 def clip_fraction(update: Update) -> Tensor:
     """Share of rows whose ratio is outside 1 ± clip (0.2 where none is handed over)."""
-    return ((_log_ratio(update).exp() - 1.0).abs() > (update.clip or 0.2)).float().mean()
+    return ((update.ratio - 1.0).abs() > (update.clip or 0.2)).float().mean()
 
 
 @metric(
@@ -187,7 +191,10 @@ def clip_fraction(update: Update) -> Tensor:
 def logp_from_rollout(update: Update) -> Tensor:
     """Share of the old log-probs that are, bit for bit, among those acting handed over for this rollout."""
     assert update.logp_old is not None and update.rollout_logp is not None
-    return torch.isin(update.logp_old.float(), update.rollout_logp.float()).float().mean()
+    old = update.logp_old.float()
+    acted = update.rollout_logp.float().sort().values  # not `isin`: that waits for the device
+    place = torch.searchsorted(acted, old).clamp(max=acted.numel() - 1)
+    return (acted[place] == old).float().mean()
 
 
 @metric(
@@ -205,11 +212,50 @@ def surprise_gap(update: Update) -> tuple[Tensor, Tensor] | None:
     from somewhere else. Discrete policies, first minibatch only, where π is the policy that acted.
     """
     assert update.dist is not None and update.logp_old is not None
-    log_probs = _log_probs(update.dist)
-    if log_probs is None or update.since_rollout != 0 or update.logp_old.numel() < 2:
+    if update.log_probs is None or update.since_rollout != 0 or update.logp_old.numel() < 2:
         return None
-    gap = -update.logp_old - _discrete(log_probs)[1].reshape(-1)
+    if update.row_entropy.numel() != update.logp_old.numel():
+        return None  # several actions per row
+    gap = -update.logp_old - update.row_entropy.reshape(-1)
     return gap.mean(), gap.std() / math.sqrt(gap.numel())
+
+
+@metric(
+    "policy/surprise_spread",
+    unit="nats",
+    reads=Update,
+    needs=("dist", "logp_old", "since_rollout"),
+    healthy="near policy/surprise_error",
+)
+def surprise_spread(update: Update) -> Tensor | None:
+    """The standard error that `policy/surprise_gap` should have if actions are drawn from π:
+    √(mean over rows of Σ π log² π − H²) / √N.
+
+    Unlike the standard error of the sample it counts the rare actions that a sample of near-certain ones lacks.
+    """
+    assert update.logp_old is not None
+    if update.log_probs is None or update.since_rollout != 0 or update.logp_old.numel() < 2:
+        return None
+    if update.row_entropy.numel() != update.logp_old.numel():
+        return None  # several actions per row
+    second = (update.probs * update.log_probs.clamp(min=-1e6).square()).sum(-1)
+    return (second - update.row_entropy.square()).clamp(min=0).mean().sqrt() / math.sqrt(update.logp_old.numel())
+
+
+@metric(
+    "policy/advantage_pull",
+    unit="nats · return",
+    reads=Update,
+    needs=("logp_old", "logp_new", "advantage", "since_rollout"),
+    healthy="positive",
+)
+def advantage_pull(update: Update) -> Tensor | None:
+    """Covariance of log r with the advantage in later minibatches on the same rollout: mean of log r · (A − mean A).
+    Positive where the policy moved towards the actions that turned out well, negative where it moved away."""
+    assert update.advantage is not None
+    if not update.since_rollout:
+        return None
+    return (update.log_ratio * (update.advantage - update.advantage.mean())).mean()
 
 
 @metric("exploration/epsilon", unit="probability", reads=Update, needs=("epsilon",), healthy="starts near 1, decays")
@@ -219,24 +265,17 @@ def epsilon(update: Update) -> float:
     return update.epsilon
 
 
-def _log_ratio(update: Update) -> Tensor:
-    assert update.logp_old is not None and update.logp_new is not None
-    return update.logp_new - update.logp_old
+_FORBIDDEN = -900.0  # a log-prob that no learning leads to, only a mask; float32 already makes −104 a probability of 0
 
 
-def _log_probs(dist: Distribution) -> Tensor | None:
-    base = dist.base_dist if isinstance(dist, Independent) else dist
-    if isinstance(base, (Categorical, OneHotCategorical)):
-        logits: Tensor = base.logits
-        return logits.detach()
-    return None
+def _actions(dist: Distribution) -> int:
+    """Dimensions of a row that hold several actions drawn together."""
+    return int(dist.reinterpreted_batch_ndims) if isinstance(dist, Independent) else 0
 
 
-def _discrete(log_probs: Tensor) -> tuple[Tensor, Tensor]:
-    """Probabilities and entropy per row. A forbidden action has probability 0 and log-probability −inf: it adds 0."""
-    probs = log_probs.exp()
-    terms = torch.where(probs > 0, probs * log_probs, torch.zeros_like(probs))
-    return probs, -terms.sum(-1)
+def _joint(dist: Distribution, per_action: Tensor) -> Tensor:
+    """Per row: the sum over the actions of a row, where there are several."""
+    return per_action.flatten(-_actions(dist)).sum(-1) if _actions(dist) else per_action
 
 
 def _gaussian(dist: Distribution) -> tuple[Tensor, int] | None:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from rldebug.metric import metric
+from rldebug.metrics.batch import hash_weights
 from rldebug.metrics.value import moments
 from rldebug.rollout import Rollout
 
@@ -87,7 +88,7 @@ def fingerprint(rollout: Rollout) -> Tensor:
     flat = rollout.obs.reshape(-1)
     stride = max(flat.numel() // 4096, 1)
     flat = flat[::stride].float()
-    return (flat * torch.cos(torch.arange(flat.numel(), device=flat.device, dtype=torch.float32))).sum()
+    return torch.dot(flat, hash_weights(flat.numel(), flat.device))
 
 
 @metric(
@@ -146,9 +147,10 @@ def action_mode_share(rollout: Rollout) -> Tensor | None:
 def action_std(rollout: Rollout) -> Tensor | None:
     """Spread of the actions taken, averaged over dimensions (continuous actions)."""
     assert rollout.action is not None
-    if not rollout.action.is_floating_point():
+    steps = rollout.action.shape[:2].numel()
+    if not rollout.action.is_floating_point() or steps < 2:
         return None
-    return rollout.action.reshape(rollout.action.shape[0] * rollout.action.shape[1], -1).float().std(0).mean()
+    return rollout.action.reshape(steps, -1).float().std(0).mean()
 
 
 @metric("rollout/value_mean", "rollout/value_std", unit="return", reads=Rollout, needs=("value",))
@@ -164,3 +166,60 @@ def logp_max(rollout: Rollout) -> Tensor:
     """The largest log-prob of an action taken."""
     assert rollout.logp is not None
     return rollout.logp.float().max()
+
+
+@metric("rollout/logp_min", unit="nats", reads=Rollout, needs=("logp",), healthy="below 0 for discrete actions")
+def logp_min(rollout: Rollout) -> Tensor:
+    """The smallest log-prob of an action taken."""
+    assert rollout.logp is not None
+    return rollout.logp.float().min()
+
+
+@metric("action/fingerprint", unit="hash", reads=Rollout, needs=("action",), healthy="never the same twice")
+def action_fingerprint(rollout: Rollout) -> Tensor:
+    """A weighted sum of the actions taken, equal for equal sequences of actions."""
+    assert rollout.action is not None
+    flat = rollout.action.reshape(-1)
+    flat = flat[:: max(flat.numel() // 4096, 1)].float()
+    return torch.dot(flat, hash_weights(flat.numel(), flat.device))
+
+
+@metric("rollout/lockstep_actions", unit="share of environments", reads=Rollout, needs=("action",), healthy="0")
+def lockstep_actions(rollout: Rollout) -> Tensor | None:
+    """Share of the environments that were given the same action as the one before them at every step of the rollout."""
+    assert rollout.action is not None
+    steps, envs = rollout.action.shape[:2]
+    if envs < 2 or steps < 8:
+        return None
+    action = rollout.action.reshape(steps, envs, -1)
+    return (action[:, 1:] == action[:, :-1]).all(-1).all(0).float().mean()
+
+
+@metric("obs/still", unit="share of steps", reads=Rollout, needs=("obs",), healthy="0 or nearly", detail=True)
+def still(rollout: Rollout) -> Tensor | None:
+    """Share of the steps whose observation equals the one of the step before, in the same environment."""
+    assert rollout.obs is not None
+    steps, envs = rollout.obs.shape[:2]
+    if steps < 2:
+        return None
+    obs = rollout.obs.reshape(steps, envs, -1)
+    return (obs[1:] == obs[:-1]).all(-1).float().mean()
+
+
+@metric("obs/integers", unit="share of entries", reads=Rollout, needs=("obs",), detail=True)
+def integer_entries(rollout: Rollout) -> Tensor:
+    """Share of the observation entries that are whole numbers: 1 for raw pixels, about 0 for physical quantities."""
+    assert rollout.obs is not None
+    flat = rollout.obs.reshape(-1)
+    flat = flat[:: max(flat.numel() // 4096, 1)].float()
+    return (flat == flat.round()).float().mean()
+
+
+@metric("obs/entry_ratio", unit="ratio", reads=Rollout, needs=("obs",), healthy="below 100", detail=True)
+def entry_ratio(rollout: Rollout) -> Tensor:
+    """Largest size of any observation entry over the median size: max |x_i| / median max |x_i|, entries that are
+    always 0 left out."""
+    assert rollout.obs is not None
+    steps, envs = rollout.obs.shape[:2]
+    sizes = rollout.obs.reshape(steps * envs, -1).float().abs().amax(0)
+    return sizes.max() / torch.where(sizes > 0, sizes, float("nan")).nanmedian()

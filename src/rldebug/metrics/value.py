@@ -39,7 +39,8 @@ def target(update: Update) -> tuple[Tensor, ...]:
 def residual_variance(update: Update) -> Tensor:
     """Var(target − value) / Var(target): the share of the targets' variance that the critic does not explain."""
     assert update.value is not None and update.target is not None
-    return (update.target - update.value).var(correction=0) / update.target.var(correction=0)
+    spread = update.target - update.target[:1]  # a constant becomes exactly 0, which its variance would not be
+    return (update.target - update.value).float().var(correction=0) / spread.float().var(correction=0)
 
 
 @metric("value/target_corr", unit="correlation", reads=Update, needs=("value", "target"), healthy="rises towards 1")
@@ -102,6 +103,28 @@ def step_correlation(rollout: Rollout) -> tuple[Tensor, Tensor] | None:
     return _masked_correlation(rollout.value[1:] - rollout.value[:-1], -rollout.reward[:-1], inside)
 
 
+@metric(
+    "value/terminal_slope",
+    "value/penultimate_slope",
+    "value/final_reward_std",
+    unit="return per reward",
+    reads=Rollout,
+    needs=("value", "reward", "terminated"),
+    healthy="where the reward comes at the end and can be foreseen: near 1, and near γ",
+)
+def final_slopes(rollout: Rollout) -> tuple[Tensor, Tensor, Tensor] | None:
+    """Cov(V, r) / Var(r), over terminations, of the final reward r with V in the last state and in the one before it;
+    and the spread of r. A correlation is as high for a thousandth of the right value; this is not. NaN under three."""
+    assert rollout.value is not None and rollout.reward is not None and rollout.terminated is not None
+    if rollout.value.shape[0] < 2:
+        return None
+    ended = rollout.terminated.bool()
+    before = ~ended[:-1] if rollout.truncated is None else ~(ended[:-1] | rollout.truncated[:-1].bool())
+    last, spread = _masked_slope(rollout.value, rollout.reward, ended)
+    penultimate, _ = _masked_slope(rollout.value[:-1], rollout.reward[1:], ended[1:] & before)
+    return last, penultimate, spread
+
+
 @metric("trace/value", unit="return", reads=Rollout, needs=("value", "reward"), kind="trace")
 def value_trace(rollout: Rollout) -> Tensor:
     """V(s_t) of one environment over the newest steps; drawn with `trace/reward` and `trace/end`: rising curves that
@@ -140,18 +163,35 @@ def moments(x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 def correlation(x: Tensor, y: Tensor) -> Tensor:
-    """Pearson's; NaN where either is constant."""
-    x, y = x.float() - x.float().mean(), y.float() - y.float().mean()
-    return (x * y).sum() / (x.square().sum() * y.square().sum()).sqrt()
+    """Pearson's; NaN where either is constant: the first entry is taken off so that rounding leaves no spread there."""
+    x, y = (x - x[:1]).float(), (y - y[:1]).float()
+    x, y = x - x.mean(), y - y.mean()
+    return torch.dot(x, y) / (torch.dot(x, x) * torch.dot(y, y)).sqrt()
 
 
 def _masked_correlation(x: Tensor, y: Tensor, keep: Tensor) -> tuple[Tensor, Tensor]:
     """Over the kept entries, and their number, without ever asking the device how many there are."""
-    weight = keep.double() if x.device.type != "mps" else keep.float()
-    x, y = x.to(weight.dtype), y.to(weight.dtype)
-    x, y = torch.where(keep, x, torch.zeros_like(x)), torch.where(keep, y, torch.zeros_like(y))
-    count = weight.sum()
-    x = (x - x.sum() / count) * weight
-    y = (y - y.sum() / count) * weight
+    count, x, y = _centred(keep, x, y)
     corr = (x * y).sum() / (x.square().sum() * y.square().sum()).sqrt()
     return torch.where(count >= 3, corr, torch.full_like(corr, float("nan"))), count
+
+
+def _centred(keep: Tensor, *series: Tensor) -> tuple[Tensor, ...]:
+    """The number of kept entries; and of each series, the kept entries minus their mean and 0 elsewhere."""
+    weight = keep.double() if keep.device.type != "mps" else keep.float()
+    count = weight.sum()
+    centred = []
+    for each in series:
+        x = each.to(weight.dtype)
+        # One of the entries is taken off first: the mean of a constant is not exactly that constant.
+        x = torch.where(keep, x - torch.where(keep, x, -torch.inf).amax(), 0.0)
+        centred.append((x - x.sum() / count) * weight)
+    return (count, *centred)
+
+
+def _masked_slope(x: Tensor, y: Tensor, keep: Tensor) -> tuple[Tensor, Tensor]:
+    """Cov(x, y) / Var(y) over the kept entries, and the standard deviation of y there."""
+    count, x, y = _centred(keep, x, y)
+    squares = y.square().sum()
+    nan = torch.full_like(squares, float("nan"))
+    return torch.where(count >= 3, (x * y).sum() / squares, nan), torch.where(count >= 3, squares / count, nan).sqrt()

@@ -1,117 +1,193 @@
-"""The report in a terminal: diagnosis first, then what was not checked."""
+"""The report in a terminal: diagnosis first, then how it learned, then what was not checked."""
 
 from __future__ import annotations
 
+import os
 import re
-import sys
 import textwrap
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from rich.console import Console
 from rich.text import Text
 
-from rldebug.finding import Finding, Report, Severity
+from rldebug.evidence.learning import Learning, learning
+from rldebug.evidence.run import Run
+from rldebug.finding import SEVERITIES, Finding, Report, Severity, Where, thousands
 
-_STYLE: dict[Severity, str] = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
+SEVERITY_STYLE: dict[Severity, str] = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
+_THOUSANDS = re.compile(r"(?<=\d) (?=\d{3}\b)")
 _LABEL = 10  # width of "seen", "expected" and their like, so that the values stand in a column
+_SHOWN = 5  # lines of a list; the rest is counted
+_WIDEST = 110  # columns; longer lines are hard to read
+_PIPED = 100  # columns where there is no terminal to ask
 
 
-def print_report(report: Report, *, run_folder: Path | None = None, file: IO[str] | None = None) -> None:
-    console = Console(file=file or sys.stderr, highlight=False, soft_wrap=False)
-    console.print(render(report, run_folder=run_folder, width=min(console.width, 110)))
+def console(*, stderr: bool = False, file: IO[str] | None = None, wide: bool = False) -> Console:
+    """Colours where there is a terminal and NO_COLOR is not set. `wide`: one line per row where the output is piped."""
+    out = Console(file=file, stderr=stderr and file is None, highlight=False)
+    if not out.is_terminal and "COLUMNS" not in os.environ:
+        out.width = 1000 if wide else _PIPED
+    return out
 
 
-def render(report: Report, *, run_folder: Path | None = None, width: int = 100) -> Text:
+def print_report(
+    report: Report,
+    *,
+    run_folder: Path | None = None,
+    run: Run | None = None,
+    file: IO[str] | None = None,
+    to_stdout: bool = False,
+) -> None:
+    out = console(file=file, stderr=not to_stdout)
+    folder = run_folder or (run.path if run is not None else None)
+    curve = learning(run) if run is not None else None
+    out.print(render(report, run_folder=folder, curve=curve, width=min(out.width, _WIDEST)), end="")
+
+
+def render(
+    report: Report, *, run_folder: Path | None = None, curve: Learning | None = None, width: int = _PIPED
+) -> Text:
     text = Text()
     for finding in report.roots:
         text.append_text(block(finding, width))
-        under = [each for each in report.folded if finding.code in each.follows]
-        for each in under:
-            text.append("    ╰ follows  ", style="dim")
-            text.append(f"{each.code} {each.message}", style="dim")
-            text.append(f"  {each.name}\n", style="dim italic")
+        for each in report.folded:
+            if finding.code in each.follows:
+                text.append("    ╰ follows   ", style="blue")
+                text.append(_wrap(f"{each.code} {each.message}", width - len(each.name) - 2, 16))
+                text.append(f"  {each.name}\n", style="dim italic")
         text.append("\n")
     if report.suspects:
-        names = ", ".join(f"{each.component} ({each.score:.2f})" for each in report.suspects[:3])
+        names = " · ".join(f"{each.component} {each.score:.2f}" for each in report.suspects[:3])
         text.append("suspects: ", style="bold")
         text.append(f"{names}\n")
-    text.append_text(summary(report))
-    for problem in report.problems:
-        text.append(f"! {problem}\n", style="yellow")
-    for name, trace in report.broken.items():
-        last = trace.strip().splitlines()[-1] if trace.strip() else ""
-        text.append(f"! rldebug's own {name} failed and was switched off: {last}\n", style="magenta")
+    if curve is not None:
+        text.append("learning: ", style="bold")
+        text.append(_wrap(in_words(curve), width, 10) + "\n")
+    text.append_text(summary(report, width))
+    _complain(text, report.problems, "yellow", width)
+    last = {name: (trace.strip().splitlines() or [""])[-1] for name, trace in report.broken.items()}
+    failures = [f"rldebug's own {name} failed and was left out: {why}" for name, why in last.items()]
+    _complain(text, failures, "magenta", width)
     if run_folder is not None:
-        text.append(f"run: {run_folder}", style="dim")
-        text.append(f"   page: rldebug report {run_folder} --html report.html\n", style="dim")
+        text.append(f"page: rldebug report {run_folder} --html report.html\n", style="dim")
     return text
 
 
-def block(finding: Finding, width: int = 100) -> Text:
+def block(finding: Finding, width: int = _PIPED) -> Text:
     """What happened, where, what was seen, what was expected, one thing to do, where to read more."""
-    style = _STYLE[finding.severity]
     text = Text()
     head = f"{finding.severity}[{finding.code}]"
-    gap = max(2, width - len(head) - 2 - len(finding.message) - len(finding.name))
-    text.append(head, style=style)
-    text.append(f": {finding.message}", style="bold")
-    text.append(" " * gap + f"{finding.name}\n", style="dim italic")
-    where = str(finding.where)
+    text.append(head, style=SEVERITY_STYLE[finding.severity])
+    gap = width - len(head) - 2 - len(finding.message) - len(finding.name)
+    if gap >= 2:
+        text.append(f": {finding.message}", style="bold")
+        text.append(" " * gap + f"{finding.name}\n", style="dim italic")
+    else:
+        text.append(f": {_wrap(finding.message, width, 4, first=len(head) + 2)}\n", style="bold")
+        text.append(f"{finding.name.rjust(width)}\n", style="dim italic")
+    where = place(finding.where)
     if where:
         text.append("   ──▶ ", style="blue")
         text.append(f"{where}\n")
-    _field(text, "seen", finding.seen, width)
-    _field(text, "expected", finding.expected, width)
+    for label, value in (("seen", finding.seen), ("expected", finding.expected)):
+        text.append("    = ", style="blue")
+        text.append(label.ljust(_LABEL))
+        text.append(_wrap(value, width, 6 + _LABEL) + "\n")
     text.append("  help: ", style="bold green")
     text.append(_wrap(finding.help, width, 8) + "\n")
     text.append(f"  more: rldebug explain {finding.code}\n", style="dim")
     return text
 
 
-def summary(report: Report) -> Text:
-    """One line on what was found, and on what could not be looked at."""
+def place(where: Where) -> str:
+    """The place as the user would type it: files below the current folder without the way there."""
+    if where.file is None:
+        return str(where)
+    try:
+        short = os.path.relpath(where.file)
+    except ValueError:  # another drive
+        short = where.file
+    shorter = where.file if short.startswith("..") else short
+    return str(Where(shorter, where.line, where.update, where.env_step, where.tensor))
+
+
+def headline(report: Report) -> tuple[str, str]:
+    """What was found, and how much was looked at."""
     counts = Counter(finding.severity for finding in report.roots)
-    found = [f"{counts[each]} {each}{'s' if counts[each] > 1 else ''}" for each in ("error", "warning", "note") if counts[each]]
-    text = Text()
-    if report.clean:
-        text.append("nothing wrong found", style="bold green")
-        if found:
-            text.append(f", {', '.join(found)}")
-    else:
-        text.append(", ".join(found), style="bold")
+    parts = ["nothing wrong found"] if report.clean else []
+    parts += [count(counts[each], each) for each in SEVERITIES if counts[each]]
+    looked = ""
     if report.folded:
-        text.append(f", {len(report.folded)} more folded under {'it' if len(report.roots) == 1 else 'them'}")
-    text.append(f" · {len(report.checked)} rules ran")
+        looked += f", {len(report.folded)} more folded under {'it' if len(report.roots) == 1 else 'them'}"
+    looked += f" · {count(len(report.checked), 'rule')} ran"
     if report.skipped:
-        text.append(f" · {len(report.skipped)} could not: {_reasons(report.skipped)}")
-    text.append("\n")
+        looked += f" · {len(report.skipped)} could not"
+    return ", ".join(parts), looked
+
+
+def summary(report: Report, width: int = _PIPED) -> Text:
+    """One line on what was found, and on what could not be looked at."""
+    found, looked = headline(report)
+    why = f": {reasons(report.skipped)}" if report.skipped else ""
+    text = Text(_wrap(found + looked + why, width, 2, first=0) + "\n")
+    text.stylize("bold green" if report.clean else "bold", 0, len(found))
     return text
 
 
-def _reasons(skipped: Mapping[str, str]) -> str:
+def in_words(curve: Learning) -> str:
+    """How fast, and how far: two facts, kept apart."""
+    if not curve.moved:
+        return f"{curve.name} stayed at {curve.plateau:.4g} (±{curve.noise:.2g}) from start to end"
+    way = f"{curve.name} went from {curve.start:.4g} to {curve.plateau:.4g}"
+    paces = [
+        f"{share} of the way by {thousands(steps)}"
+        for share, steps in (("half", curve.half), ("90 %", curve.most))
+        if steps is not None
+    ]
+    speed = f"; {', '.join(paces)} of {thousands(curve.env_steps)} env steps" if paces else ""
+    return way + speed + ("; level since" if curve.settled else "; still moving at the end")
+
+
+def reasons(skipped: Mapping[str, str]) -> str:
     """The few commonest reasons, most common first."""
-    kinds: Counter[str] = Counter()
-    for reason in skipped.values():
-        if reason.startswith("not enough data"):
-            kinds["need a longer run"] += 1
-        else:
-            enable = reason.partition(": ")[2]
-            wanted = re.search(r"(\S+=)(?:.*?)? to ([\w.]+)", enable)
-            kinds[f"need {wanted[1]}… in {wanted[2]}" if wanted else (f"need {reason.removeprefix('needs ')}")] += 1
-    shown = [f"{count} {kind}" for kind, count in kinds.most_common(3)]
-    rest = len(skipped) - sum(count for _, count in kinds.most_common(3))
-    return ", ".join(shown) + (f", {rest} others" if rest else "")
+    kinds: Counter[str] = Counter(_kind(reason) for reason in skipped.values())
+    shown = [f"{number} need{'s' if number == 1 else ''} {kind}" for kind, number in kinds.most_common(3)]
+    rest = len(skipped) - sum(number for _, number in kinds.most_common(3))
+    return ", ".join(shown) + (f", {rest} other things" if rest else "")
 
 
-def _field(text: Text, label: str, value: str, width: int) -> None:
-    text.append("    = ", style="blue")
-    text.append(label.ljust(_LABEL))
-    text.append(_wrap(value, width, 6 + _LABEL) + "\n")
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _wrap(value: str, width: int, indent: int) -> str:
-    lines = textwrap.wrap(value, max(width - indent, 30)) or [""]
-    return ("\n" + " " * indent).join(lines)
+def _kind(reason: str) -> str:
+    if reason.startswith("not enough data"):
+        return "more readings"
+    wanted = re.search(r"pass (.+) to ([\w.]+)", reason)
+    return f"{wanted[1]} in {wanted[2]}" if wanted else reason.removeprefix("needs ")
+
+
+def _complain(text: Text, lines: Sequence[str], style: str, width: int) -> None:
+    for line in lines[:_SHOWN]:
+        text.append(f"! {_wrap(line, width, 2)}\n", style=style)
+    if len(lines) > _SHOWN:
+        text.append(f"! and {len(lines) - _SHOWN} more\n", style=style)
+
+
+def _wrap(value: str, width: int, indent: int, first: int | None = None) -> str:
+    """Wrapped at `width`; the text begins in column `first`, later lines in column `indent`."""
+    whole = _THOUSANDS.sub("\N{NO-BREAK SPACE}", value)  # 23 402 stays on one line
+    margin = " " * (indent if first is None else first)
+    width = max(width, indent + 30)
+    text = textwrap.fill(
+        whole,
+        width,
+        initial_indent=margin,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return text.removeprefix(margin).replace("\N{NO-BREAK SPACE}", " ")

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from rldebug.evidence.run import Run
 from rldebug.finding import Finding, Severity
 from rldebug.rule import NotEnough, Rule
@@ -17,7 +19,8 @@ class EntropyCollapse(Rule):
 
     ## What it checks
     The relative entropy of the policy (entropy over the most it could be) falls below a small floor in the first part
-    of the run and stays there, while the return is not better than at the start.
+    of the run and stays there, while the return is not better than at the start. Where no return is known, or the
+    return never varied, this is only a note.
 
     ## Why it matters
     A policy that always takes the same action collects no evidence about the others: it cannot get better any more.
@@ -28,6 +31,7 @@ class EntropyCollapse(Rule):
     2. Rewards, and so advantages, are far larger than the entropy bonus. Confirm: compare `advantage/std` with the
        entropy coefficient; normalise the advantages.
     3. The learning rate is too high for the policy. Confirm: `policy/kl` and `policy/clip_fraction` are large early.
+    4. The policy loss has the wrong sign, so that the worst action wins. Confirm: POL007.
 
     ## What to try first
     Check the sign of the entropy term in the loss.
@@ -43,11 +47,12 @@ class EntropyCollapse(Rule):
     name: ClassVar[str] = "entropy-collapse"
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("policy/entropy_rel",)
+    follows: ClassVar[tuple[str, ...]] = ("POL002", "POL005", "POL007", "POL008", "POL009", "ACT003", "ENT005")
 
     floor: float = 0.05  # share of the maximum entropy
     within: float = 0.5  # share of the run in which the collapse counts as early
     readings: int = 20  # fewer cannot show that it lasts
-    gain: float = 0.25  # a return risen by this share of its own spread excuses a collapse
+    risen: float = 2.5  # standard errors by which a return above its start excuses a collapse
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         entropy = evidence["policy/entropy_rel"].finite
@@ -57,21 +62,21 @@ class EntropyCollapse(Rule):
         low = smooth.at(smooth.value < self.floor)
         if low is None or smooth.first < 4 * self.floor or smooth.tail(0.2).max() > self.floor:
             return
-        if smooth.update[low] > self.within * smooth.update[-1] or self._improved(evidence):
+        if smooth.update[low] > self.within * smooth.update[-1]:
             return
+        rise = evidence["episode/return_rise"]
+        returns = evidence["episode/return_mean"].finite
+        if len(rise) and rise.tail(0.25).median() > self.risen:
+            return
+        judged = len(rise) > 0 and (not len(returns) or bool(np.ptp(returns.value) > 0))
+        told = "the return did not rise" if judged else "no return says whether that is bad"
         yield self.finding(
             "policy entropy collapsed early",
             where=entropy.where(low),
-            seen=f"{smooth.first:.2f} of the maximum at the start, {smooth.value[low]:.3f} at update {smooth.update[low]}, "
-            f"{smooth.last:.3f} at the end; the return did not rise",
-            expected=f"above {self.floor} for the first {self.within:.0%} of training",
+            seen=f"{smooth.first:.2f} of the maximum at the start, {smooth.value[low]:.3f} at update "
+            f"{smooth.update[low]}, {smooth.last:.3f} at the end; {told}",
+            expected=f"above {self.floor} for the first {self.within:.0%} of training, or a return above its start",
             help="check the sign of the entropy term in the loss: what is minimised must contain minus the entropy",
+            confidence=0.85 if judged else 0.5,
+            severity=None if judged else "note",
         )
-
-    def _improved(self, run: Run) -> bool:
-        for name in ("episode/return_mean", "reward/per_trajectory"):
-            returns = run[name].finite
-            if len(returns) >= self.readings:
-                spread = returns.max() - returns.min()
-                return bool(returns.tail(0.25).mean() - returns.head(0.1).mean() > self.gain * spread > 0)
-        return False

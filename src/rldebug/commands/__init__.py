@@ -1,0 +1,69 @@
+"""The command line: one file per command, found by walking this package; its function of the same name is the command.
+
+A command parses, calls, prints. What is heavy (torch, plotly) is imported inside it: `rldebug --help` need not wait.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, NoReturn
+
+import typer
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run."""
+    try:
+        application()(args=None if arguments is None else list(arguments), prog_name="rldebug")
+    except Exception as error:
+        if os.environ.get("RLDEBUG_TRACEBACK"):
+            traceback.print_exc()
+        print(f"rldebug: {_in_words(error)}", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(0)
+
+
+def application() -> typer.Typer:
+    app = typer.Typer(
+        help="Finds the bug in reinforcement-learning training code written in PyTorch, and names it.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # plain help: drawing boxes would double the start-up
+    )
+    app.callback()(_options)
+    for info in sorted(pkgutil.iter_modules(__path__), key=lambda each: each.name):
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        app.command(info.name.replace("_", "-"))(getattr(module, info.name))
+    return app
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        import rldebug
+
+        typer.echo(f"rldebug {rldebug.__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Options that come before a command."""
+
+
+def _in_words(error: Exception) -> str:
+    """Our own errors say what was expected; others are ours to explain."""
+    if type(error).__module__.partition(".")[0] == "rldebug":
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+    last = f"{type(error).__name__}: {error}"
+    return f"this is a bug in rldebug, not in your program: {last} (RLDEBUG_TRACEBACK=1 shows where)"

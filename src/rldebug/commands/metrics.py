@@ -1,0 +1,20 @@
+"""rldebug metrics: every metric there is."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def metrics(
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List every metric, and the call it comes from."""
+    from rldebug import catalogue
+    from rldebug.render.listing import metric_record, print_json, print_metrics
+
+    if json:
+        print_json([metric_record(each) for each in catalogue.metrics()])
+    else:
+        print_metrics(catalogue.metrics())

@@ -1,0 +1,41 @@
+"""rldebug report: the diagnosis of a recorded run."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    run: Annotated[
+        str | None,
+        typer.Argument(metavar="RUN", help="A run folder, or a name under .rldebug/runs; the newest if left out."),
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline.")] = None,
+    json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout.")] = None,
+) -> None:
+    """Diagnose a recorded run.
+
+    Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run.
+    """
+    from rldebug.config import read_config
+    from rldebug.diagnose import diagnose
+    from rldebug.evidence.folder import open_run, title_of
+    from rldebug.render.json import write_json
+    from rldebug.render.page import write_page
+    from rldebug.render.terminal import print_report
+
+    recorded = open_run(run)
+    found = diagnose([recorded], config=read_config(), title=title_of(recorded), broken=recorded.meta.get("broken"))
+    found = dataclasses.replace(found, exit=0 if found.clean else 1)
+    if json != "-":
+        print_report(found, run=recorded, to_stdout=True)
+    if html is not None:
+        write_page(found, recorded, html)
+        typer.echo(f"page: {html}", err=True)
+    if json is not None:
+        write_json(found, json)
+    raise typer.Exit(found.exit or 0)

@@ -1,0 +1,123 @@
+"""The whole page of a catalogue entry, as markdown: what the terminal, the HTML report and the docs all show."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from rich.markdown import Markdown
+
+from rldebug import catalogue
+from rldebug.metric import Metric
+from rldebug.render.terminal import console
+from rldebug.rule import Rule
+
+_SEEN = ("age", "since_rollout", "rollout_logp", "action_low", "action_high")  # fields that no caller fills in
+
+
+@dataclass(frozen=True)
+class Threshold:
+    name: str
+    default: Any
+    meaning: str
+
+
+def print_page(entry: type[Rule] | Metric) -> None:
+    out = console()
+    out.print(Markdown(page(entry)), width=min(out.width, 100))
+
+
+def page(entry: type[Rule] | Metric) -> str:
+    return metric_page(entry) if isinstance(entry, Metric) else rule_page(entry)
+
+
+def rule_page(rule: type[Rule]) -> str:
+    """Title, what it is, its docstring, its thresholds."""
+    _, _, body = rule.page().partition("\n")
+    parts = [f"# {rule.code} {rule.name}", rule.summary(), _bullets(rule_facts(rule)), body.strip()]
+    thresholds = thresholds_of(rule)
+    if thresholds:
+        rows = [f"| `{each.name}` | `{each.default!r}` | {_cell(each.meaning)} |" for each in thresholds]
+        parts.append(
+            "\n".join(["## Thresholds", "", "| threshold | default | meaning |", "|---|---|---|", *rows])
+            + f"\n\nSet them in `pyproject.toml`, under `[tool.rldebug.rules.{rule.name}]`."
+        )
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def rule_facts(rule: type[Rule]) -> dict[str, str]:
+    facts = {"component": rule.component(), "severity": rule.severity}
+    if rule.status != "stable":
+        facts["status"] = f"{rule.status} (off unless selected)"
+    if rule.needs or rule.facts:
+        facts["needs"] = ", ".join(f"`{each}`" for each in (*rule.needs, *rule.facts))
+    if rule.follows:
+        facts["usually follows from"] = ", ".join(_called(code) for code in rule.follows)
+    leads = [each for each in catalogue.rules() if rule.code in each.follows]
+    if leads:
+        facts["usually brings about"] = ", ".join(f"{each.code} {each.name}" for each in leads)
+    if rule.trap:
+        facts["trap"] = f'`rldebug.watch(traps={{"{rule.name}": "raise"}})` stops where it happens'
+    return facts
+
+
+def thresholds_of(rule: type[Rule]) -> list[Threshold]:
+    """The fields of a rule; what each means is the comment behind it in the source."""
+    try:
+        source = inspect.getsource(rule)
+    except (OSError, TypeError):
+        source = ""  # installed without sources
+    found = []
+    for each in dataclasses.fields(rule):
+        comment = re.search(rf"^[ \t]+{each.name}[ \t]*:[^#\n]*#[ \t]*(.+)$", source, re.MULTILINE)
+        found.append(Threshold(each.name, each.default, comment[1].strip() if comment else ""))
+    return found
+
+
+def metric_page(metric: Metric) -> str:
+    facts = {"unit": metric.unit, "kind": metric.kind}
+    if metric.healthy:
+        facts["healthy"] = metric.healthy
+    facts["from"] = as_code(comes_from(metric)) + (", sampled: 1 update in 64" if metric.detail else "")
+    users = [rule for rule in catalogue.rules() if set(rule.needs) & set(metric.names)]
+    if users:
+        facts["read by"] = ", ".join(f"{each.code} {each.name}" for each in users)
+    title = "# " + " · ".join(f"`{name}`" for name in metric.names)
+    return "\n\n".join([title, metric.page(), _bullets(facts)]) + "\n"
+
+
+def comes_from(metric: Metric) -> str:
+    """What has to be handed over for a metric to be recorded, as a call."""
+    call = str(getattr(metric.reads, "handed_over_by", ""))
+    if not call:
+        return f"computed from {', '.join(metric.needs)}" if metric.needs else "computed from other readings"
+    if metric.needs == ("resident",):
+        return "every run"
+    if not call.startswith("dbg."):
+        return call  # what such a metric needs is not an argument but something the hooks see
+    given = [f"{need}=…" for need in metric.needs if need not in _SEEN]
+    after = " after dbg.rollout(...)" if {"since_rollout", "rollout_logp"} & set(metric.needs) else ""
+    bounded = " with rldebug.watch(env=...)" if "action_low" in metric.needs else ""
+    return (call.replace("...", ", ".join(given)) if given else call) + after + bounded
+
+
+def as_code(call: str) -> str:
+    return f"`{call}`" if call.startswith(("dbg.", "rldebug.")) else call
+
+
+def _bullets(facts: dict[str, str]) -> str:
+    return "\n".join(f"- **{key}**: {value}" for key, value in facts.items())
+
+
+def _called(code: str) -> str:
+    try:
+        return f"{code} {catalogue.find(code).name}"
+    except catalogue.Unknown:
+        return code
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,1 @@
+"""Rules that blame the way actions are drawn."""

@@ -1,0 +1,1 @@
+"""Rules that blame the autograd graph."""

@@ -1,0 +1,1 @@
+"""Faults in the rollout or replay buffer: what is stored, and what comes out of it."""

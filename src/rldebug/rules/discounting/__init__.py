@@ -1,0 +1,1 @@
+"""Rules that blame rewards-to-go, discounting and the handling of episode ends."""

@@ -1,0 +1,1 @@
+"""Faults in the environment, or in how it is driven."""

@@ -1,0 +1,1 @@
+"""Faults in the scale of what networks see and are asked for."""

@@ -1,0 +1,1 @@
+"""Time and memory that go where they should not."""

@@ -1,0 +1,1 @@
+"""Faults between the environment and the network."""

@@ -1,0 +1,1 @@
+"""Faults in seeding: runs, environments or workers that are copies of one another."""

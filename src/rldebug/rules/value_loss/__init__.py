@@ -1,0 +1,1 @@
+"""Rules that blame the fit of the value function."""

@@ -1,0 +1,39 @@
+"""Every example runs, and what the README shows of it is what runs."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda each: each.stem)
+def test_it_runs_and_nothing_breaks(file):
+    spec = importlib.util.spec_from_file_location(f"example_{file.stem}", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    dbg = module.main(episodes=20)
+    report = dbg.close()
+    assert not report.broken
+    assert report.clean, report.findings
+    assert report.checked
+
+
+def test_it_starts_as_a_script():
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    code = f"import runpy; m = runpy.run_path({str(EXAMPLES[0])!r}); m['main'](episodes=2)"
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, capture_output=True)
+
+
+def test_the_readme_shows_the_example_that_runs():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    source = (ROOT / "examples" / "cartpole.py").read_text(encoding="utf-8")
+    start = source.index("    with rldebug.watch(")
+    shown = textwrap.dedent(source[start : source.index("    return dbg")]).strip()
+    assert shown in readme
