@@ -20,7 +20,7 @@ demo: $(VENV)/.installed  ## train a small PPO with a planted bug and its health
 	@$(BIN)/rldebug demo
 
 test: $(VENV)/.installed  ## the quick tests
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 check: $(VENV)/.installed  ## lint, types, import order, CATALOGUE.md current
 	$(BIN)/ruff check .
@@ -30,7 +30,7 @@ check: $(VENV)/.installed  ## lint, types, import order, CATALOGUE.md current
 	$(BIN)/python -m rldebug.render.docs --check
 
 slow: $(VENV)/.installed  ## the tests that take minutes
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m slow
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m slow
 
 docs: $(VENV)/.docs  ## build the site into site/
 	$(BIN)/python -m rldebug.render.docs

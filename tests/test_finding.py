@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from importlib.resources import files
@@ -14,6 +15,9 @@ from hypothesis import strategies as st
 
 from rldebug.entry import PREFIXES, Entry, first_line, sections
 from rldebug.finding import COMPONENTS, SEVERITIES, Finding, Report, Where, rank, thousands
+from rldebug.metric import metric
+from rldebug.rollout import Device, Rollout, Update
+from rldebug.rule import Rule
 
 SCHEMA = jsonschema.Draft202012Validator(json.loads((files("rldebug") / "report.schema.json").read_text("utf-8")))
 
@@ -246,3 +250,67 @@ def test_an_entry_without_docstring_has_an_empty_page():
         code = "ADV998"
 
     assert (Bare.page(), Bare.summary()) == ("", "")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Bent(Rule):
+    """Something is bent."""
+
+    code = "NET901"
+    name = "bent"
+    severity = "error"
+
+    most: float = 0.5  # of what is straight
+
+
+def test_a_rule_signs_its_findings():
+    made = Bent().finding("it is bent", seen="s", expected="e", help="h", where=Where(update=3))
+    assert (made.code, made.name, made.component, made.severity) == ("NET901", "bent", "network", "error")
+    assert (made.where, made.follows, made.confidence) == (Where(update=3), (), 0.9)
+    milder = Bent().finding("a little", seen="s", expected="e", help="h", severity="note", confidence=0.2)
+    assert (milder.severity, milder.confidence, milder.where) == ("note", 0.2, Where())
+    assert Bent(most=2).thresholds() == {"most": 2}
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Bent().most = 3
+
+
+def test_a_metric_is_a_function_that_knows_what_it_needs():
+    @metric("x/mean", "x/std", unit="things", reads=Update, needs=["value", "since_rollout"])
+    def both(update):
+        """Mean and spread of things.
+
+        More about it.
+        """
+        return 1.0, 2.0
+
+    declared = both.metric
+    assert both(None) == (1.0, 2.0)
+    assert (declared.name, declared.names, declared.kind) == ("x/mean", ("x/mean", "x/std"), "number")
+    assert declared.summary() == "Mean and spread of things."
+    assert declared.page().endswith("More about it.")
+    assert declared.needs == ("value", "since_rollout")
+    assert (declared.detail, declared.code) == (False, False)
+    assert declared.how_to_enable() == "pass value= to dbg.update(...), after dbg.rollout(...)"
+
+
+@pytest.mark.parametrize(
+    ("more", "detail"),
+    [
+        ({}, False),
+        ({"detail": True}, True),
+        ({"code": True}, True),
+        ({"kind": "table"}, True),
+        ({"kind": "trace"}, True),
+    ],
+)
+def test_what_costs_a_pass_over_the_rows_is_sampled(more, detail):
+    declared = metric("x/y", unit="1", reads=Rollout, **more)(lambda rollout: None).metric
+    assert declared.detail is detail
+    assert declared.how_to_enable() == "use dbg.rollout(...)"
+
+
+def test_what_nobody_can_hand_over_is_not_asked_for():
+    fan = metric("x/fan", unit="1", reads=Device, needs=["fan"])(lambda device: None).metric
+    assert fan.how_to_enable().startswith("use a CUDA device")
+    foreign = metric("x/y", unit="1", reads=int)(lambda number: None).metric
+    assert foreign.how_to_enable() == "`x/y` was not recorded"

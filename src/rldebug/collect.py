@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from threading import get_ident
 from types import FrameType
 from typing import Any
 
@@ -54,12 +55,14 @@ class Collector:
         self._rows: int | None = None
         self._rows_total = 0
         self._detailed = False  # the line being collected is a detailed one
+        self._keep = True  # it is also to be written, not only looked at
         self._details = 0
         self._early: set[str] = set()  # optimizers that step before update() is called
         self._placed: set[str] = set()  # optimizers of which that is known
         self._update_place: Place | None = None
         self._step_places: dict[str, Place] = {}
         self._stepping = False  # inside optimizer.step(closure), an update() may be called
+        self._thread = 0  # in which the updates are
         self._stepped: set[str] = set()  # optimizers that stepped since the last update()
         self._taken: set[str] = set()  # optimizers whose step is in the line being collected
         self._step_only = False  # update() is never called: optimizer steps are the updates
@@ -165,7 +168,7 @@ class Collector:
             self._rollout_logp = rollout.logp
             self.record.measure(rollout, detail=detail)
             if not self.age and not self.optimizers:
-                self.record.schedule.took(self._index, True)
+                self._keep = self.record.schedule.took(self._index, True)
                 self._flush()
 
     def saw_replay(self, given: dict[str, Any], frame: FrameType) -> None:
@@ -183,6 +186,7 @@ class Collector:
         if not self.age and not self.optimizers and self._rollouts:
             self.record.schedule.restart()  # rollouts were the clock so far
         self._env_only = False
+        self._thread = get_ident()
         self._rows = rows or self._rows
         due = self.due()
         try:
@@ -191,7 +195,7 @@ class Collector:
                 self._collect_update(given, frame, self._detailed)
         finally:
             if due:
-                self.record.schedule.took(self.age, self.since_rollout == 0)
+                self._keep = self.record.schedule.took(self.age, self.since_rollout == 0)
                 self.open = True
             self.count_update(rows)
         if (
@@ -210,14 +214,14 @@ class Collector:
         self._stepped.clear()
         if not self.open:
             self._taken.clear()
-            if self.record.schedule.due_detail(self.age):
-                self._activations_if_due()
+        if self.record.schedule.due_detail(self.age):
+            self._activations_if_due()
 
     def _collect_update(self, given: dict[str, Any], frame: FrameType, detail: bool) -> None:
         record = self.record
         self._note_call("update", frame)
         self._note_graphs("update", given, _UPDATE_DATA)
-        batch, network, code = self._shift(detail)
+        batch, network, code = _shift(detail, self._details)
         if detail:
             self._begin_detail(given, code)
         bounds = self.env.action_bounds() if self.env else None
@@ -252,19 +256,6 @@ class Collector:
             for each in self.optimizers:
                 each.start_window()
 
-    def _shift(self, detail: bool) -> tuple[bool, bool, bool]:
-        """Which costly looks this reading takes: at the batch, at the network, at how the code computes.
-
-        All of them at first; later batch and network take turns, and the code, which does not change, comes rarely.
-        """
-        number = self._details - (self.open and self._detailed)
-        early = number < 8
-        return (
-            detail and (early or number % 2 == 0),
-            detail and (early or number % 2 == 1),
-            detail and (early or number % 8 == 0),
-        )
-
     # ── lines ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def close_line(self) -> None:
@@ -276,6 +267,18 @@ class Collector:
         record = self.record
         self.open = False
         self._taken.clear()
+        for name, value in self.user.items():
+            record.number(name, value)
+        keep, self._keep = self._keep, True
+        if keep:
+            self.user = {}
+            self._add_counts()
+        record.flush(max(self._index - 1, 0) if update is None else update, self.env_steps, keep)
+        self._activations_if_due()
+
+    def _add_counts(self) -> None:
+        """What is counted from one line to the next."""
+        record = self.record
         if self.env is not None:
             episodes = self.env.take()
             if episodes is not None:
@@ -284,9 +287,6 @@ class Collector:
                 record.number(name, number)
             if self.env.stepped_after_end or self._details <= 1:
                 record.facts["env"] = self.env.facts()
-        for name, value in self.user.items():
-            record.number(name, value)
-        self.user = {}
         for each in self.optimizers:
             zeroed = each.zeroed()
             if zeroed is not None:
@@ -299,8 +299,6 @@ class Collector:
         if now - self._device_read > 1.0:
             self._device_read = now
             record.measure(read_device())
-        record.flush(max(self._index - 1, 0) if update is None else update, self.env_steps)
-        self._activations_if_due()
 
     @property
     def _index(self) -> int:
@@ -347,7 +345,10 @@ class Collector:
                 self._early.add(name)
 
     def _saw_step(self, optimizer: OptimizerWatch, step: Step) -> None:
-        _, detail, _ = self._shift(self._detailed if self.open else self.record.schedule.due_detail(self.age))
+        if self.open:
+            _, detail, _ = _shift(self._detailed, self._details - self._detailed)
+        else:
+            _, detail, _ = _shift(self.record.schedule.due_detail(self.age), self._details)
         self._taken.add(optimizer.name)
         if detail:
             step = replace(step, moments=adam_moments(optimizer.optimizer, optimizer.parameters()))
@@ -372,14 +373,15 @@ class Collector:
         self._stepped.clear()
 
     def _count_step(self) -> None:
+        self._thread = get_ident()
         if self._taken:
             self._detailed = self.record.schedule.due_detail(self.age)
-            _, network, _ = self._shift(self._detailed)
+            _, network, _ = _shift(self._detailed, self._details)
             if self._detailed:
                 self._begin_detail({}, code=True)
             if network:
                 self._measure_activations()
-            self.record.schedule.took(self.age, self.since_rollout == 0)
+            self._keep = self.record.schedule.took(self.age, self.since_rollout == 0)
             self.open = True
         self.age += 1
         if self.since_rollout is not None:
@@ -393,17 +395,18 @@ class Collector:
 
     def _saw_env_step(self) -> None:
         if self.open and self._stepped:
-            self._flush()
+            if get_ident() == self._thread:  # an actor in a thread of its own does not know where an update ends
+                self._flush()
         elif self._env_only and self.env is not None and self.env.steps >= self._env_only_next:
             self._env_only_next = self.env.steps + _ENV_ONLY
             self._rollouts += 1
             if self.record.schedule.due(self._index, False):
-                self.record.schedule.took(self._index, False)
+                self._keep = self.record.schedule.took(self._index, False)
                 self._flush()
 
     def _activations_if_due(self) -> None:
         """Hooks for the next training forward pass, if its update will be recorded in detail."""
-        _, network, _ = self._shift(self.record.schedule.due_detail(self.age))
+        _, network, _ = _shift(self.record.schedule.due_detail(self.age), self._details)
         if self.modules and network and self.due():
             self._activations.attach()
 
@@ -438,3 +441,16 @@ class Collector:
         shapes = shapes_of(given)
         if shapes:
             facts["shapes"] = shapes
+
+
+def _shift(detail: bool, number: int) -> tuple[bool, bool, bool]:
+    """Which costly looks the detailed reading of this number takes: at the batch, the network, how the code computes.
+
+    All of them at first; later batch and network take turns, and the code, which does not change, comes rarely.
+    """
+    early = number < 8
+    return (
+        detail and (early or number % 2 == 0),
+        detail and (early or number % 2 == 1),
+        detail and (early or number % 8 == 0),
+    )

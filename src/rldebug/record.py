@@ -26,7 +26,7 @@ from rldebug.evidence.run import FORMAT, Reading, encode
 from rldebug.finding import Finding
 from rldebug.metric import Metric
 
-_GOLDEN = 0.6180339887498949
+_WORD = 2**64 - 1
 _TABLE_ROWS = 64  # of a table, the rest is left out: a run folder must stay small whatever the network
 
 
@@ -37,41 +37,59 @@ class Schedule:
     Early on the gap is a thirty-second of the updates so far: short runs are seen well, long runs cost little.
     Deterministic, and never in step with the loop it watches: a PPO with 16 updates per rollout, sampled every 16th,
     would only ever show its first minibatch. The gap doubles whenever the file has grown by `doubling` bytes, so a run
-    of any length stays small.
+    of any length stays small. While a trap is set every update is looked at, and those that are due are kept.
     """
 
     every: int = 64
     detail: int = 64
-    doubling: int = 4_000_000
+    lookout: bool = False
+    doubling: int = 3_000_000
     written: int = 0
     _count: int = 0
     _next: int = 0
     _next_first: int = 0
     _next_detail: int = 0
+    _debt: int = 0
 
     def due(self, update: int, first_of_rollout: bool) -> bool:
         """A pure look; two calls before `took` agree. First minibatches have a clock of their own."""
-        return update >= self._next or (first_of_rollout and update >= self._next_first)
+        return self.lookout or update >= self._next or (first_of_rollout and update >= self._next_first)
 
     def due_detail(self, update: int) -> bool:
-        return update >= self._next_detail
+        return self.lookout or update >= self._next_detail
 
     def restart(self) -> None:
         """Another clock begins, at 0."""
-        self._next = self._next_first = self._next_detail = 0
+        self._next = self._next_first = self._next_detail = self._debt = 0
 
     def detail_gap(self, update: int) -> int:
         return min(max(update, 1), self.detail) << (self.written // self.doubling)
 
-    def took(self, update: int, first_of_rollout: bool) -> None:
+    def took(self, update: int, first_of_rollout: bool) -> bool:
+        """Sets the clocks, and tells whether what was taken is to be kept."""
+        if update < self._next and not (first_of_rollout and update >= self._next_first):
+            return False
         gap = min(max(update // 32, 1), self.every) << (self.written // self.doubling)
         self._count += 1
-        jitter = int(gap * ((self._count * _GOLDEN) % 1.0 - 0.5)) if gap > 1 else 0
-        self._next = update + max(gap + jitter, 1)
+        jitter = int(gap * (_scattered(self._count) - 0.5)) if gap > 1 else 0
+        if update >= self._next:
+            self._next = update + max(gap + jitter, 1) + self._debt
+            self._debt = 0
+        else:
+            self._debt += gap  # a first minibatch stands in for one of the others, but not for the one after it
         if first_of_rollout:
             self._next_first = update + 4 * gap
         if update >= self._next_detail:
             self._next_detail = update + self.detail_gap(update)
+        return True
+
+
+def _scattered(count: int) -> float:
+    """Between 0 and 1, the same for the same count, and without any rhythm of its own (the finaliser of splitmix64)."""
+    bits = (count * 0x9E3779B97F4A7C15) & _WORD
+    bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
+    bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & _WORD
+    return (bits ^ (bits >> 31)) / (_WORD + 1)
 
 
 @dataclass
@@ -160,9 +178,9 @@ class Recorder:
 
     @property
     def pending(self) -> bool:
-        return bool(self._pending)
+        return bool(self._pending.numbers or self._pending.vectors)
 
-    def flush(self, update: int, env_step: int) -> None:
+    def flush(self, update: int, env_step: int, keep: bool = True) -> None:
         """Move what was collected to the host, in one transfer per device, and append it."""
         pending, self._pending = self._pending, _Pending()
         if not pending or self._elsewhere():
@@ -177,6 +195,9 @@ class Recorder:
                 parts[kind][name] = cells
         seconds = time.monotonic() - self._started
         self.last = Reading(update, env_step, seconds, numbers, pending.facts, **parts)
+        if not keep:
+            self._pending.facts = pending.facts  # they go with the next line
+            return
         if self._file is None:
             return
         try:

@@ -102,7 +102,8 @@ class Update:
     @cached_property
     def row_entropy(self) -> Tensor:
         """Per row. A forbidden action has probability 0 and log-probability −inf: `xlogy` makes it add 0."""
-        return -torch.special.xlogy(self.probs, self.probs).sum(-1)
+        terms: Tensor = torch.special.xlogy(self.probs, self.probs)
+        return -terms.sum(-1)
 
     @property
     def rows(self) -> int | None:
@@ -236,8 +237,9 @@ class Device:
 
 
 def norms(tensors: Sequence[Tensor], order: float = 2.0) -> Tensor:
-    """One norm per tensor, in one call for all of them."""
-    return torch.stack(torch._foreach_norm(list(tensors), order)).float()
+    """One norm per tensor, in one call for all of them. Half precision is widened first: its squares overflow."""
+    wide = [each.float() if each.element_size() < 4 else each for each in tensors]
+    return torch.stack(torch._foreach_norm(wide, order)).float()
 
 
 def log_probs_of(dist: Distribution | None) -> Tensor | None:
@@ -260,6 +262,9 @@ def rollout_of(call: str, given: Mapping[str, Any]) -> Rollout:
     tensors = _tensors(call, given, numbers=("epsilon",))
     lead = _lead(call, tensors, _PER_STEP, "(T,) or (T, B)", ranks=(1, 2))
     if lead is None:
+        for name, tensor in tensors.items():
+            if tensor.ndim == 0:
+                raise HandoverError(f"{call}: {name} has shape (), expected it to start with (T,) or (T, B)")
         lead = tuple(next(iter(tensors.values())).shape[:1]) if tensors else (0,)
     steps, envs = lead[0], lead[1] if len(lead) == 2 else 1
     arranged: dict[str, Any] = {}
@@ -359,7 +364,8 @@ def losses_of(call: str, loss: Any) -> dict[str, Tensor]:
             )
         if tensor.is_complex():
             raise HandoverError(f"{call}: loss {name!r} is {tensor.dtype}, expected a real number")
-        losses[_LOSS_NAMES.get(str(name), str(name))] = tensor.reshape(())
+        known = _LOSS_NAMES.get(str(name), str(name))
+        losses[str(name) if known in named else known] = tensor.reshape(())  # "actor" beside "policy" stays itself
     return losses
 
 
@@ -396,15 +402,16 @@ def _tensor(call: str, name: str, given: Any) -> Tensor:
     elif isinstance(given, Mapping):
         raise HandoverError(f"{call}: {name} is a dict, expected one tensor or array; hand over one of its entries")
     else:
-        if isinstance(given, (list, tuple)) and given and isinstance(given[0], Tensor):
-            given = [each.detach().cpu().numpy() for each in given]
         try:
-            array = np.asarray(given)
-            if array.dtype == object:
-                raise TypeError("its elements differ in shape or kind")
-            plain = array.flags.writeable and all(stride >= 0 for stride in array.strides)
-            tensor = torch.from_numpy(array if plain else array.copy())
-        except (TypeError, ValueError) as error:
+            if isinstance(given, (list, tuple)) and any(isinstance(each, Tensor) for each in given):
+                tensor = torch.stack([torch.as_tensor(each).detach() for each in given])
+            else:
+                array = np.asarray(given)
+                if array.dtype == object:
+                    raise TypeError("its elements differ in shape or kind")
+                plain = array.flags.writeable and all(stride >= 0 for stride in array.strides)
+                tensor = torch.from_numpy(array if plain else array.copy())
+        except (TypeError, ValueError, RuntimeError) as error:
             raise HandoverError(
                 f"{call}: {name} is a {type(given).__name__} ({error}), expected a tensor or an array of numbers"
             ) from error

@@ -70,7 +70,7 @@ def watch(
         gamma=gamma,
         info=info,
         traps=traps or {},
-        schedule=Schedule(every=1 if traps else every, detail=1 if traps else detail),
+        schedule=Schedule(every, detail, lookout=bool(traps)),
         root=Path(folder),
         quiet=quiet,
     )

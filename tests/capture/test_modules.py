@@ -39,7 +39,7 @@ def test_layers_are_those_of_the_training_pass(tmp_path):
     dbg = train(net, rldebug.watch, folder=tmp_path, quiet=True, every=1, detail=1)
     assert not dbg.broken, dbg.broken
     tables = read_run(dbg.path).table("layers")
-    assert [reading.update for reading, _ in tables] == list(range(8)) + [9, 11], "later batch and network take turns"
+    assert [reading.update for reading, _ in tables] == [*range(8), 9, 11], "later batch and network take turns"
     for reading, table in tables:
         batch = seen[2 * reading.update + 1]  # the one before it was acting
         row = dict(zip(LAYER_COLUMNS, table["policy.2"], strict=True))
@@ -81,6 +81,7 @@ def dynamo():
     torch._dynamo.reset()
     yield torch._dynamo.utils.counters
     torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
 
 
 class Compiles:
@@ -96,7 +97,7 @@ class Compiles:
 
 @pytest.mark.parametrize("how", ["wrapped", "in-place", "only-called"])
 def test_compiled_networks(how, dynamo, tmp_path):
-    """The wrapper handed over; a module compiled in place; the plain module handed over and its compiled twin called."""
+    """The wrapper handed over; a module compiled in place; the plain module handed over, and its wrapper called."""
     results = []
     for watch, more in ((NoWatch, {}), (rldebug.watch, {"folder": tmp_path, "quiet": True, "every": 1, "detail": 1})):
         torch._dynamo.reset()

@@ -69,6 +69,10 @@ def test_distribution_of_replayed_rewards(rows):
     assert numbers(names, Transitions(reward=reward)) == (about(mean), about(std), about(min(each)), about(max(each)))
 
 
+def test_a_nan_shows_in_replayed_rewards():
+    assert number("replay/reward_mean", Transitions(reward=torch.tensor([1.0, math.nan]))) == NAN
+
+
 def test_mean_of_replayed_observations():
     obs = table(6, 3, 0)
     slow = sum(x for row in obs.tolist() for x in row) / 18

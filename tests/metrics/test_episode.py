@@ -91,4 +91,8 @@ def test_rise_falls_back_on_the_rewards_of_rollouts():
 
 
 def test_names_are_those_of_the_catalogue():
-    assert number("episode/steps", episodes([], [], steps=3)) == 3
+    seen = episodes([2.0], [5], steps=3)
+    assert number("episode/count", seen) == 1
+    assert number("episode/length_mean", seen) == 5
+    assert number("episode/return_mean", seen) == 2
+    assert number("episode/reward_sum", seen) == 0

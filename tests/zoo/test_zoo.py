@@ -5,7 +5,13 @@ import pytest
 from tests.zoo import plant
 
 
-@pytest.mark.parametrize("name", plant.bugs())
+def marked(name):
+    """Bugs that show only on the wall clock run with the slow tests: a busy machine must not fail the others."""
+    marks = [pytest.mark.slow] if getattr(plant.bug(name), "WALL_CLOCK", False) else []
+    return pytest.param(name, marks=marks, id=name)
+
+
+@pytest.mark.parametrize("name", [marked(name) for name in plant.bugs()])
 def test_planted_bug_is_named(name, tmp_path):
     bug = plant.bug(name)
     report = plant.run(bug.BASE, bug.REPLACE, tmp_path, **getattr(bug, "TRAIN", {}))

@@ -1,4 +1,4 @@
-"""Readings of the machine: host memory, and the GPU through torch and NVML. Host calls only; nothing is synchronised."""
+"""Readings of the machine: host memory, and the GPU through torch and NVML. Host calls only; nothing waits."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -24,11 +25,9 @@ class ActivationWatch:
     _handles: list[Any] = field(default_factory=list)
 
     def attach(self) -> None:
-        if self._handles:
+        if self._handles or compiling():
             return
         for name, module in self.modules.items():
-            if compiled(module):
-                continue  # a hook added now would be ignored by the compiled code, or make it compile again
             for path, layer in module.named_modules():
                 if next(layer.children(), None) is None:
                     label = f"{name}.{path}" if path else name
@@ -49,6 +48,8 @@ class ActivationWatch:
     def saw(self, label: str, layer: nn.Module, output: Any) -> None:
         try:
             if not self._handles or not torch.is_grad_enabled() or not isinstance(output, Tensor) or output.ndim < 2:
+                return
+            if transformed():
                 return
             rows = min(output.shape[0], _ROWS)
             if rows > (self.outputs[label].shape[0] if label in self.outputs else 0):
@@ -74,6 +75,22 @@ class _Hook:
     def __reduce__(self) -> tuple[Any, ...]:
         # Nothing of ours may end up in a checkpoint: it must load where rldebug is not installed.
         return getattr, (nullcontext(), "__exit__")
+
+
+def transformed() -> bool:
+    """Inside vmap or grad of torch.func: the tensors of a transformed pass mean nothing outside of it."""
+    level = getattr(getattr(torch._C, "_functorch", None), "maybe_current_level", None)
+    return level is not None and level() is not None
+
+
+def compiling() -> bool:
+    """Whether torch.compile is used anywhere in this program: of a plain module, a function, a whole update.
+
+    A hook on a layer would make the code that calls it compile again, and once more when the hook is taken away.
+    """
+    frames, utils = sys.modules.get("torch._dynamo.eval_frame"), sys.modules.get("torch._dynamo.utils")
+    backends = getattr(frames, "cached_backends", {}).values()
+    return any(each is not None for each in backends) or bool(getattr(utils, "counters", {}).get("frames"))
 
 
 def compiled(module: nn.Module) -> bool:

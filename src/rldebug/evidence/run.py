@@ -59,7 +59,9 @@ class Series:
         """The part from share `start` to share `end` of the updates this series covers: `between(0.5, 1)`."""
         if not len(self):
             return self
-        span = max(int(self.update[-1] - self.update[0]), 1)
+        span = int(self.update[-1] - self.update[0])
+        if span <= 0:  # a single update is both the start and the end
+            return self.keep(np.full(len(self), start <= 0 or end >= 1))
         share = (self.update - self.update[0]) / span
         return self.keep((share >= start) & (share <= end))
 

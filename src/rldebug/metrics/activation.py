@@ -20,7 +20,7 @@ _SQUASHERS = frozenset({"Tanh", "Sigmoid", "Hardtanh", "Softsign"})
 _ENOUGH = 16  # rows; on one row half of all rectified units are off
 
 
-@metric("layers", unit="mixed", reads=Activations, kind="table")
+@metric("layers", unit="mixed", reads=Activations, healthy="std about 1; few dead or saturated", kind="table")
 def layers(seen: Activations) -> tuple[list[str], Tensor]:
     """Per layer: mean, standard deviation and largest size of its output; share of its units that are 0 on the whole
     batch (rectifiers), and that are within 1 % of a bound on the whole batch (squashers)."""

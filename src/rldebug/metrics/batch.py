@@ -18,7 +18,7 @@ def hash_weights(size: int, device: torch.device) -> Tensor:
     return torch.cos(torch.arange(size, device=device, dtype=torch.float32))
 
 
-@metric("batch/rows", unit="samples", reads=Update)
+@metric("batch/rows", unit="samples", reads=Update, healthy="steady")
 def rows(update: Update) -> int | None:
     """Samples in the batch."""
     return update.rows
@@ -86,7 +86,13 @@ def replay_terminated(batch: Transitions) -> Tensor:
     return batch.terminated.float().mean()
 
 
-@metric("replay/action_mode_share", unit="share of rows", reads=Transitions, needs=("action",))
+@metric(
+    "replay/action_mode_share",
+    unit="share of rows",
+    reads=Transitions,
+    needs=("action",),
+    healthy="well below 1 while exploring",
+)
 def replay_action_mode_share(batch: Transitions) -> Tensor | None:
     """Share of the sampled rows with the commonest action (discrete actions, up to 64 of them)."""
     assert batch.action is not None
@@ -96,7 +102,14 @@ def replay_action_mode_share(batch: Transitions) -> Tensor | None:
     return (flat[:, None] == torch.arange(64, device=flat.device)).float().mean(0).max()
 
 
-@metric("replay/duplicates", unit="share of rows", reads=Transitions, needs=("obs", "next_obs"), detail=True)
+@metric(
+    "replay/duplicates",
+    unit="share of rows",
+    reads=Transitions,
+    needs=("obs", "next_obs"),
+    healthy="near 0 once the buffer is large, unless there are few states",
+    detail=True,
+)
 def duplicates(batch: Transitions) -> Tensor:
     """Share of the sampled rows that equal the row before them, once sorted: one transition stored many times."""
     assert batch.obs is not None and batch.next_obs is not None
@@ -115,7 +128,14 @@ def replay_fingerprint(batch: Transitions) -> Tensor:
     return torch.dot(flat, hash_weights(flat.numel(), flat.device))
 
 
-@metric("replay/shared_entries", unit="share of rows", reads=Transitions, needs=("obs", "next_obs"), detail=True)
+@metric(
+    "replay/shared_entries",
+    unit="share of rows",
+    reads=Transitions,
+    needs=("obs", "next_obs"),
+    healthy="0 for continuous states, above 0 for finite ones",
+    detail=True,
+)
 def shared_entries(batch: Transitions) -> Tensor:
     """1 − (most distinct values in any one entry) / (distinct rows), over obs and next_obs together. 0 where every row
     that differs at all differs in some fixed entry, as continuous states do; above 0 for grids and other finite states,

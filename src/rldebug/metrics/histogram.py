@@ -12,41 +12,69 @@ BINS = 32
 _SAMPLE = 4096
 
 
-@metric("histogram/reward", unit="reward", reads=Rollout, needs=("reward",), kind="histogram")
+@metric(
+    "histogram/reward",
+    unit="reward",
+    reads=Rollout,
+    needs=("reward",),
+    healthy="as the environment's designer expects",
+    kind="histogram",
+)
 def reward(rollout: Rollout) -> Tensor:
     """Histogram of the rewards of a rollout."""
     assert rollout.reward is not None
     return histogram(rollout.reward)
 
 
-@metric("histogram/value", unit="return", reads=Update, needs=("value",), kind="histogram")
+@metric(
+    "histogram/value",
+    unit="return",
+    reads=Update,
+    needs=("value",),
+    healthy="as histogram/target",
+    kind="histogram",
+)
 def value(update: Update) -> Tensor:
     """Histogram of the value predictions."""
     assert update.value is not None
     return histogram(update.value)
 
 
-@metric("histogram/target", unit="return", reads=Update, needs=("target",), kind="histogram")
+@metric(
+    "histogram/target",
+    unit="return",
+    reads=Update,
+    needs=("target",),
+    healthy="within ±10",
+    kind="histogram",
+)
 def target(update: Update) -> Tensor:
     """Histogram of the value targets."""
     assert update.target is not None
     return histogram(update.target)
 
 
-@metric("histogram/advantage", unit="return", reads=Update, needs=("advantage",), kind="histogram")
+@metric(
+    "histogram/advantage",
+    unit="return",
+    reads=Update,
+    needs=("advantage",),
+    healthy="around 0, within ±10",
+    kind="histogram",
+)
 def advantage(update: Update) -> Tensor:
     """Histogram of the advantages."""
     assert update.advantage is not None
     return histogram(update.advantage)
 
 
-@metric("histogram/weight", unit="weight", reads=Step, kind="histogram")
+@metric("histogram/weight", unit="weight", reads=Step, healthy="drifts slowly", kind="histogram")
 def weight(step: Step) -> Tensor:
     """Histogram of all weights of an optimizer; one that keeps its shape for long shows a period of no learning."""
     return histogram(torch.cat([_few(each) for each in step.after]))
 
 
-@metric("histogram/gradient", unit="loss per weight", reads=Step, kind="histogram")
+@metric("histogram/gradient", unit="loss per weight", reads=Step, healthy="around 0, in many bins", kind="histogram")
 def gradient(step: Step) -> Tensor | None:
     """Histogram of all gradient entries of an optimizer."""
     grads = [_few(each) for each in step.grads if each is not None]

@@ -162,7 +162,13 @@ def first_log_ratio(update: Update) -> Tensor | None:
     return update.log_ratio.abs().max() if update.since_rollout == 0 else None
 
 
-@metric("policy/later_log_ratio", unit="nats", reads=Update, needs=("logp_old", "logp_new", "since_rollout"))
+@metric(
+    "policy/later_log_ratio",
+    unit="nats",
+    reads=Update,
+    needs=("logp_old", "logp_new", "since_rollout"),
+    healthy="above 0, below about 1",
+)
 def later_log_ratio(update: Update) -> Tensor | None:
     """Max |log π_new − log π_old| in later minibatches on the same rollout: the policy has moved, so it is not 0."""
     return update.log_ratio.abs().max() if update.since_rollout else None

@@ -39,14 +39,14 @@ def reward_per_trajectory(rollout: Rollout) -> Tensor:
     return torch.where(count > 0, rollout.reward.float().sum() / count, float("nan"))
 
 
-@metric("rollout/terminated", unit="share of steps", reads=Rollout, needs=("terminated",))
+@metric("rollout/terminated", unit="share of steps", reads=Rollout, needs=("terminated",), healthy="1 / episode length")
 def terminated(rollout: Rollout) -> Tensor:
     """Share of the steps that ended in a termination."""
     assert rollout.terminated is not None
     return rollout.terminated.float().mean()
 
 
-@metric("rollout/truncated", unit="share of steps", reads=Rollout, needs=("truncated",))
+@metric("rollout/truncated", unit="share of steps", reads=Rollout, needs=("truncated",), healthy="low")
 def truncated(rollout: Rollout) -> Tensor:
     """Share of the steps that ended in a truncation."""
     assert rollout.truncated is not None
@@ -67,14 +67,14 @@ def ends_both(rollout: Rollout) -> Tensor:
     return (one & two).sum() / (one | two).sum()
 
 
-@metric("rollout/steps", unit="env steps", reads=Rollout, needs=("reward",))
+@metric("rollout/steps", unit="env steps", reads=Rollout, needs=("reward",), healthy="steady")
 def steps(rollout: Rollout) -> int:
     """Steps in the rollout, over all environments."""
     assert rollout.reward is not None
     return rollout.reward.numel()
 
 
-@metric("rollout/reward_sum", unit="reward", reads=Rollout, needs=("reward",))
+@metric("rollout/reward_sum", unit="reward", reads=Rollout, needs=("reward",), healthy="rises")
 def reward_sum(rollout: Rollout) -> Tensor:
     """Total reward in the rollout."""
     assert rollout.reward is not None
@@ -111,7 +111,10 @@ def lockstep(rollout: Rollout) -> Tensor | None:
     return (same & moving).float().mean()
 
 
-@metric("obs/mean", "obs/std", "obs/min", "obs/max", unit="observation", reads=Rollout, needs=("obs",))
+@metric(
+    "obs/mean", "obs/std", "obs/min", "obs/max",
+    unit="observation", reads=Rollout, needs=("obs",), healthy="about 1 in size",
+)  # fmt: skip
 def observations(rollout: Rollout) -> tuple[Tensor, ...]:
     """Distribution of all observation entries of a rollout."""
     assert rollout.obs is not None
@@ -153,7 +156,10 @@ def action_std(rollout: Rollout) -> Tensor | None:
     return rollout.action.reshape(steps, -1).float().std(0).mean()
 
 
-@metric("rollout/value_mean", "rollout/value_std", unit="return", reads=Rollout, needs=("value",))
+@metric(
+    "rollout/value_mean", "rollout/value_std",
+    unit="return", reads=Rollout, needs=("value",), healthy="rises as the return does",
+)  # fmt: skip
 def acting_value(rollout: Rollout) -> tuple[Tensor, Tensor]:
     """The critic's predictions at acting time. The mean value is a less noisy proxy for the return."""
     assert rollout.value is not None
@@ -206,7 +212,14 @@ def still(rollout: Rollout) -> Tensor | None:
     return (obs[1:] == obs[:-1]).all(-1).float().mean()
 
 
-@metric("obs/integers", unit="share of entries", reads=Rollout, needs=("obs",), detail=True)
+@metric(
+    "obs/integers",
+    unit="share of entries",
+    reads=Rollout,
+    needs=("obs",),
+    healthy="1 for images and categories, about 0 for physical quantities",
+    detail=True,
+)
 def integer_entries(rollout: Rollout) -> Tensor:
     """Share of the observation entries that are whole numbers: 1 for raw pixels, about 0 for physical quantities."""
     assert rollout.obs is not None

@@ -65,7 +65,8 @@ def step_absmax(step: Step) -> Tensor:
 @metric("weight/norm", unit="weight", reads=Step, healthy="grows slowly, if at all")
 def weight_norm(step: Step) -> Tensor:
     """2-norm of all parameters of an optimizer."""
-    return torch.linalg.vector_norm(step.weight_norms)
+    norm: Tensor = torch.linalg.vector_norm(step.weight_norms)
+    return norm
 
 
 @metric("optimizer/lr", unit="learning rate", reads=Step, healthy="above 0")
@@ -74,7 +75,7 @@ def learning_rate(step: Step) -> float:
     return step.learning_rate
 
 
-@metric("parameters", unit="mixed", reads=Step, kind="table")
+@metric("parameters", unit="mixed", reads=Step, healthy="every gradient above 0, every step too", kind="table")
 def parameters(step: Step) -> tuple[list[str], Tensor]:
     """Per parameter tensor: gradient 2-norm and largest entry, share of its rows whose gradient is exactly zero (dead
     output units), 2-norm of the step, and norm, mean and standard deviation of the weights."""

@@ -125,7 +125,14 @@ def final_slopes(rollout: Rollout) -> tuple[Tensor, Tensor, Tensor] | None:
     return last, penultimate, spread
 
 
-@metric("trace/value", unit="return", reads=Rollout, needs=("value", "reward"), kind="trace")
+@metric(
+    "trace/value",
+    unit="return",
+    reads=Rollout,
+    needs=("value", "reward"),
+    healthy="rises towards rewards, drops as they are collected",
+    kind="trace",
+)
 def value_trace(rollout: Rollout) -> Tensor:
     """V(s_t) of one environment over the newest steps; drawn with `trace/reward` and `trace/end`: rising curves that
     lead up to rewards, and drops as they are collected."""
@@ -133,14 +140,28 @@ def value_trace(rollout: Rollout) -> Tensor:
     return rollout.value[-_TRACE:, 0].float()
 
 
-@metric("trace/reward", unit="reward", reads=Rollout, needs=("value", "reward"), kind="trace")
+@metric(
+    "trace/reward",
+    unit="reward",
+    reads=Rollout,
+    needs=("value", "reward"),
+    healthy="as the environment's designer expects",
+    kind="trace",
+)
 def reward_trace(rollout: Rollout) -> Tensor:
     """Rewards of the same steps as `trace/value`."""
     assert rollout.reward is not None
     return rollout.reward[-_TRACE:, 0].float()
 
 
-@metric("trace/end", unit="flag", reads=Rollout, needs=("value", "reward", "terminated"), kind="trace")
+@metric(
+    "trace/end",
+    unit="flag",
+    reads=Rollout,
+    needs=("value", "reward", "terminated"),
+    healthy="an end now and then",
+    kind="trace",
+)
 def end_trace(rollout: Rollout) -> Tensor:
     """Where the steps of `trace/value` ended an episode: 1 terminated, 2 truncated, 0 neither."""
     assert rollout.terminated is not None

@@ -13,7 +13,12 @@ FLAT = [90.0 + i % 3 for i in range(30)]
 
 def test_fires_when_the_first_policy_is_certain_and_has_much_to_learn():
     more = {"value/residual_var": [1.01, 0.9, 0.8], "episode/return_mean": RISING}
-    assert fires(DeterministicFromStart(), run_with([0.05, 0.1, 0.2], **more)).severity == "warning"
+    assert fires(DeterministicFromStart(), run_with([0.05, 0.2, 0.6], **more)).severity == "warning"
+
+
+def test_only_a_note_when_a_certain_policy_gets_better_and_stays_certain():
+    more = {"value/residual_var": [1.01, 0.9, 0.8], "episode/return_mean": RISING}
+    assert fires(DeterministicFromStart(), run_with([0.2, 0.1, 0.05], **more)).severity == "note"
 
 
 def test_only_a_note_when_a_trained_policy_gets_a_new_critic():

@@ -22,7 +22,7 @@ def test_fires_when_return_and_length_are_always_the_same():
 
 def test_fires_when_all_are_cut_off_and_says_so():
     run = Run.from_series(episodes(8.0, 8.0, 8.0, 8.0, **{"episode/truncated": [10.0] * 5}))
-    assert "time limit" in fires(ReturnNeverVaries(), run).help
+    assert "cut off after 8 steps" in fires(ReturnNeverVaries(), run).help
 
 
 def test_fires_when_actions_are_continuous():

@@ -43,3 +43,7 @@ def test_quiet_when_every_row_is_terminal():
 
 def test_declines_on_one_rollout():
     not_enough(ObsConstant(), run([1.0]))
+
+
+def test_declines_on_a_few_short_rollouts():
+    not_enough(ObsConstant(), run([1.0] * 5, **{"rollout/steps": [16.0] * 5}))

@@ -3,11 +3,12 @@ from math import log10, sqrt
 from rldebug.evidence.run import Run
 from rldebug.rules.optimizer.step_too_large import StepTooLarge
 from tests.judge import fires, not_enough, quiet
+from tests.rules.detailed import row
 
 SIZE = 6400  # weights, of root mean square 0.1 at the start: norm 8
 
 
-def run(step, weight, size=SIZE, n=60, name=""):
+def run(step, weight, size=SIZE, n=60, name="", tensors=4):
     steps = [step(i) for i in range(n)]
     weights = [weight(i) for i in range(n)]
     return Run.from_series(
@@ -17,7 +18,8 @@ def run(step, weight, size=SIZE, n=60, name=""):
             f"step/log10_ratio{name}": [log10(each / of) for each, of in zip(steps, weights, strict=True)],
             f"weight/norm{name}": weights,
             f"optimizer/lr{name}": [1e-3] * n,
-        }
+        },
+        tables={f"parameters{name}": {f"policy.{i}": row() for i in range(tensors)}},
     )
 
 
@@ -46,5 +48,6 @@ def test_declines_on_a_temperature_that_starts_at_zero():
     not_enough(StepTooLarge(), run(lambda i: 1e-3, lambda i: 1e-3 * (i % 3 + 1), size=1))
 
 
-def test_quiet_when_a_small_linear_policy_starts_near_zero():
+def test_quiet_when_a_table_or_a_linear_policy_starts_at_zero():
     quiet(StepTooLarge(), run(lambda i: 0.1, lambda i: 0.1 + 0.1 * i, size=200))
+    quiet(StepTooLarge(), run(lambda i: 5.0, lambda i: 5.0 + 5.0 * i, size=3000, tensors=1))

@@ -34,3 +34,8 @@ def test_quiet_when_the_policy_loss_is_switched_off():
 
 def test_declines_when_rows_and_pairs_give_the_same_number():
     not_enough(PolicyLossBroadcast(), run_with([1e-8, 0.0, 0.0], [1e-8, 0.0, 1e-7]))
+
+
+def test_quiet_when_a_loss_of_zero_meets_shapes_that_do_not_broadcast():
+    flattened = {"facts": {"shapes": {"logp_new": [16, 4], "advantage": [64]}}}
+    quiet(PolicyLossBroadcast(), run_with([0.02, 0.1, 0.03], [1e-8, 0.0, 1e-7], loss=1e-9, **flattened))

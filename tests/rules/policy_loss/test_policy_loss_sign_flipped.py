@@ -16,6 +16,10 @@ def test_fires_when_the_policy_moves_away_from_good_actions():
     fires(PolicyLossSignFlipped(), run_with([0.02] * 6, [1e-8] * 6, **pull))
 
 
+def test_fires_on_a_single_reading_that_leaves_no_doubt():
+    fires(PolicyLossSignFlipped(), run_with([0.69], [1e-8]))
+
+
 def test_quiet_when_the_loss_is_right():
     quiet(PolicyLossSignFlipped(), run_with([0.0] * 6, [0.02] * 6))
 
@@ -36,6 +40,10 @@ def test_quiet_when_the_objective_was_handed_over_and_the_policy_follows_the_adv
 def test_quiet_when_the_objective_was_handed_over_and_the_return_rises():
     returns = {"episode/return_mean": [10.0 + i + (i % 3) for i in range(40)]}
     quiet(PolicyLossSignFlipped(), run_with([0.02] * 6, [1e-8] * 6, **returns))
+
+
+def test_declines_on_a_single_reading_that_leaves_doubt():
+    not_enough(PolicyLossSignFlipped(), run_with([0.005], [1e-8]))
 
 
 def test_declines_when_both_signs_are_the_same_number():

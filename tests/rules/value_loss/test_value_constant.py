@@ -5,7 +5,7 @@ from tests.judge import fires, not_enough, quiet
 N = 40
 
 
-def run(spread=0.0, target_spread=4.0, every=8, fixed=0.0, rows=32.0):
+def run(spread=0.0, target_spread=4.0, every=8, fixed=0.0, rows=32.0, meta=None):
     spreads = spread if isinstance(spread, list) else [spread] * N
     observed = {} if fixed is None else {"obs/constant": [fixed] * N}
     return Run.from_series(
@@ -18,6 +18,7 @@ def run(spread=0.0, target_spread=4.0, every=8, fixed=0.0, rows=32.0):
             **observed,
         },
         every=every,
+        meta={"modules": {"critic": 100}} if meta is None else meta,
     )
 
 
@@ -47,6 +48,10 @@ def test_quiet_when_observations_are_unknown_and_values_never_differed():
 
 def test_quiet_when_a_batch_is_one_row():
     quiet(ValueConstant(), run(rows=1.0))
+
+
+def test_declines_when_the_value_may_be_a_running_mean():
+    not_enough(ValueConstant(), run(meta={"modules": {"policy": 100}}))
 
 
 def test_declines_on_a_short_run():

@@ -3,4 +3,4 @@
 BASE = "sac_like"
 REPLACE = [("target_q = torch.min(*critic_target(s2, a2))", "target_q = sum(critic_target(s2, a2))")]
 EXPECT = "DIS003"
-TRAIN = {"updates": 700}
+TRAIN = {"updates": 550}

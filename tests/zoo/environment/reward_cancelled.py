@@ -8,4 +8,4 @@ REPLACE = [
     ),
 ]
 EXPECT = "ENV004"
-TRAIN = {"updates": 150}
+TRAIN = {"updates": 40}

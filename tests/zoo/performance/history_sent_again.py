@@ -8,8 +8,9 @@ REPLACE = [
         "                obs = torch.from_numpy(next_obs)\n",
         "                obs = torch.from_numpy(next_obs)\n"
         "                history.append(reward)\n"
-        "                time.sleep(4e-5 * len(history))\n",
+        "                time.sleep(2e-4 * len(history))\n",
     ),
 ]
 EXPECT = "PRF001"
-TRAIN = {"updates": 60}
+TRAIN = {"updates": 30}
+WALL_CLOCK = True

@@ -1,6 +1,6 @@
 """The log-probs are averaged before they are multiplied with the advantages: no step gets credit of its own."""
 
-BASE = "reinforce"
-REPLACE = [("policy_loss = -(log_probs * advantages).mean()", "policy_loss = -(log_probs.mean() * advantages).mean()")]
+BASE = "a2c"
+REPLACE = [("actor_loss = -(logp_new * advantage).mean()", "actor_loss = -(logp_new.mean() * advantage).mean()")]
 EXPECT = "POL008"
 TRAIN = {"updates": 120}

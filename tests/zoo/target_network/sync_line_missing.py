@@ -8,4 +8,4 @@ REPLACE = [
     )
 ]
 EXPECT = "TGT001"
-TRAIN = {"updates": 2100}
+TRAIN = {"updates": 2050}

@@ -65,7 +65,7 @@ class ActionNotSampledFromPolicy(Rule):
         spread = spread.keep(np.isin(spread.update, gap.update))
         if len(gap) < self.readings:
             raise NotEnough(f"{len(gap)} readings of first minibatches, needs {self.readings}")
-        if evidence["policy/logp_from_rollout"].finite.median() < 0.99:
+        if not evidence["policy/logp_from_rollout"].finite.median() >= 0.99:
             return  # the log-probs are not those of this rollout
         ratio = evidence["policy/first_log_ratio"].finite
         if len(ratio) and ratio.median() > 0.05:

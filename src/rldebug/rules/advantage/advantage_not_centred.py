@@ -50,7 +50,7 @@ class AdvantageNotCentred(Rule):
     needs: ClassVar[tuple[str, ...]] = ("advantage/mean", "advantage/std", "value/mean", "target/mean", "batch/rows")
     follows: ClassVar[tuple[str, ...]] = ("ADV003", "ADV004", "VAL004", "VAL005", "VAL007", "DIS003")
 
-    readings: int = 10  # of batches not learned from yet, late in the run
+    readings: int = 6  # of batches not learned from yet, late in the run
     off: float = 1.0  # standard deviations of the advantage that its mean is from 0
     bias: float = 0.25  # of that, which the critic's own error may have
     share: float = 0.95  # of the readings that must be on the same side

@@ -107,10 +107,6 @@ class ZeroGradient(Rule):
             if series.last == 1.0:
                 what = f"of optimizer {series.name.partition('@')[2]}" if "@" in series.name else "of the optimizer"
                 yield self._report(run, what, f"{series.name} is 1 at update {update}", update, True, None)
-        for (_, module), tensors in by_module(tensor_histories(run)).items():
-            if update >= self.settle and len(tensors) > 1 and _zero(tensors).all():
-                seen = f"exactly 0 in all {len(tensors)} tensors of {module} at update {update}"
-                yield self._report(run, f"of the {module}", seen, update, True, module)
 
     def _row(self, tensors: list[TensorHistory]) -> tuple[NDArray[np.bool_] | None, int]:
         if len(tensors) < 2 or len(tensors[0]) < self.details or tensors[0].span < self.span:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -51,12 +52,13 @@ class EpisodeEndsLost(Rule):
         due = looked = 0.0
         for line in evidence.readings:
             size, played = line.numbers.get("rollout/steps", 0.0), line.numbers.get("episode/steps", 0.0)
-            if size <= 0 or played <= 0:
+            flags = [line.numbers.get(f"rollout/{kind}", 0.0) for kind in kinds]
+            ended = sum(line.numbers.get(f"episode/{kind}", 0.0) for kind in kinds)
+            if not all(map(math.isfinite, (size, played, ended, *flags))) or size <= 0 or played <= 0:
                 continue
-            if any(line.numbers.get(f"rollout/{kind}", 0.0) > 0 for kind in kinds):
+            if any(each > 0 for each in flags):
                 return
             # The environment's counts are since the last reading, which may be longer ago than the rollout is.
-            ended = sum(line.numbers.get(f"episode/{kind}", 0.0) for kind in kinds)
             due += ended * min(size / played, 1.0)
             looked += size
         if due < self.expected:

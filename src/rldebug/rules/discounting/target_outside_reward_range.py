@@ -63,9 +63,8 @@ class TargetOutsideRewardRange(Rule):
             raise NotEnough("the discount is not known: pass gamma= to rldebug.watch(...)")
         if len(low) < self.readings:
             raise NotEnough(f"{len(low)} readings of the targets, needs {self.readings}")
-        if "replay/reward_max" in evidence and (
-            "policy" in evidence.meta.get("modules", {}) or "loss/policy" in evidence
-        ):
+        actor_critic = "loss/policy" in evidence or {"policy", "critic"} <= set(evidence.meta.get("modules", {}))
+        if "replay/reward_max" in evidence and actor_critic:
             raise NotEnough("the targets of an off-policy actor-critic may hold an entropy bonus")
         largest = _largest(evidence, "reward/min", "reward/max", "replay/reward_min", "replay/reward_max")
         if largest <= 0:

@@ -60,9 +60,8 @@ class TargetSignDisagrees(Rule):
             raise NotEnough(
                 f"{len(lines[0])} readings over {evidence.updates} updates, needs {self.readings} over {self.updates}"
             )
-        if "replay/reward_max" in evidence and (
-            "policy" in evidence.meta.get("modules", {}) or "loss/policy" in evidence
-        ):
+        actor_critic = "loss/policy" in evidence or {"policy", "critic"} <= set(evidence.meta.get("modules", {}))
+        if "replay/reward_max" in evidence and actor_critic:
             raise NotEnough("the targets of an off-policy actor-critic may hold an entropy bonus")
         sign, largest, per_step = self._rewards(evidence)
         mean, low, high = (each.tail(0.4).value for each in lines)

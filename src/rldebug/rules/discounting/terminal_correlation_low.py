@@ -95,8 +95,8 @@ class TerminalCorrelationLow(Rule):
         )
 
     def _scaled(self, run: Run) -> bool:
-        """Targets reach as far as rewards do, batch by batch, on a scale of their own: then nothing is missing from them,
-        and the variances cannot be compared."""
+        """Targets reach as far as rewards do, batch by batch, on a scale of their own: then nothing is missing from
+        them, and the variances cannot be compared."""
         names = ("reward/min", "reward/max", "target/min", "target/max")
         low, high, least, most = (each.tail(0.5).value for each in together(run, *names))
         rewards, targets = high - low, most - least

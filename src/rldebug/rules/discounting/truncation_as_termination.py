@@ -63,8 +63,9 @@ class TruncationAsTermination(Rule):
     def check(self, evidence: Run) -> Iterator[Finding]:
         flagged = steps = terminated = truncated = variance = 0.0
         for line in evidence.readings:
-            share, size, ended, cut, played = (line.numbers.get(name, 0.0) for name in self.needs)
-            if size <= 0 or played <= 0:
+            counts = [line.numbers.get(name, 0.0) for name in self.needs]
+            share, size, ended, cut, played = counts
+            if not all(map(math.isfinite, counts)) or size <= 0 or played <= 0:
                 continue
             # The environment's counts are since the last reading, which may be longer ago than the rollout is.
             part = min(size / played, 1.0)

@@ -18,8 +18,8 @@ class DeterministicFromStart(Rule):
     ## What it checks
     The relative entropy of a discrete policy in the very first update, before any step was taken. A network that has
     learned nothing has no reason to prefer an action. A warning where the rest of the run shows that the first policy
-    was not a trained one: the critic explains nothing of its first targets, and the return rises later. Else a note,
-    because the policy may have been trained before.
+    was not a trained one: the critic explains nothing of its first targets, and the return rises later as the policy
+    becomes less certain. Else a note, because the policy may have been trained before.
 
     ## Why it matters
     The first rollouts decide what there is to learn from. A policy that starts certain sees one action per state, and
@@ -62,12 +62,13 @@ class DeterministicFromStart(Rule):
         rise = evidence["episode/return_rise"]
         fresh = len(residual) > 0 and residual.update[0] <= 8 and residual.first >= self.untrained
         fresh = fresh and len(rise) > 0 and rise.tail(0.3).median() > self.risen
+        fresh = fresh and entropy.tail(0.5).median() > self.least
         yield self.finding(
-            "the policy is nearly deterministic before it has learned anything",
+            "the policy is nearly deterministic before its first update",
             where=replace(evidence.call("update"), update=0, env_step=int(entropy.env_step[0])),
             seen=f"{entropy.first:.3f} of the maximum entropy in the first update"
             + (
-                f"; the critic leaves {residual.first:.0%} of its targets unexplained, the return rises"
+                f"; the critic leaves {residual.first:.0%} of its targets unexplained; entropy and return rise later"
                 if fresh
                 else ""
             ),

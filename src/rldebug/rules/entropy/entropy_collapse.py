@@ -47,7 +47,21 @@ class EntropyCollapse(Rule):
     name: ClassVar[str] = "entropy-collapse"
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("policy/entropy_rel",)
-    follows: ClassVar[tuple[str, ...]] = ("POL002", "POL005", "POL007", "POL008", "POL009", "ACT003", "ENT005")
+    follows: ClassVar[tuple[str, ...]] = (
+        "ACT003",
+        "ADV002",
+        "ADV003",
+        "ADV004",
+        "ENT005",
+        "NET006",
+        "OPT004",
+        "OPT008",
+        "POL002",
+        "POL005",
+        "POL007",
+        "POL008",
+        "POL009",
+    )
 
     floor: float = 0.05  # share of the maximum entropy
     within: float = 0.5  # share of the run in which the collapse counts as early

@@ -44,7 +44,14 @@ class EntropyOscillates(Rule):
     name: ClassVar[str] = "entropy-oscillates"
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("policy/entropy_rel", "batch/rows")
-    follows: ClassVar[tuple[str, ...]] = ("POL005", "POL007", "ACT003")
+    follows: ClassVar[tuple[str, ...]] = (
+        "ACT003",
+        "NET006",
+        "OPT004",
+        "OPT008",
+        "POL005",
+        "POL007",
+    )
 
     low: float = 0.25  # share of the maximum entropy, below which a swing has reached the bottom
     high: float = 0.75  # and above which it has reached the top

@@ -49,7 +49,25 @@ class EntropyStuckAtMaximum(Rule):
     name: ClassVar[str] = "entropy-stuck-at-maximum"
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("policy/entropy_rel", "policy/entropy_max", "episode/return_rise")
-    follows: ClassVar[tuple[str, ...]] = ("POL004", "POL007", "POL008", "POL010")
+    follows: ClassVar[tuple[str, ...]] = (
+        "ADV002",
+        "ADV004",
+        "GRA002",
+        "GRA003",
+        "GRA005",
+        "GRA009",
+        "NET003",
+        "NET004",
+        "NET005",
+        "NRM003",
+        "OPT001",
+        "OPT003",
+        "OPT007",
+        "POL004",
+        "POL007",
+        "POL008",
+        "POL010",
+    )
 
     ceiling: float = 0.995  # share of the maximum entropy
     updates: int = 400  # shorter runs may simply be slow

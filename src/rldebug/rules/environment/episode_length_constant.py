@@ -65,8 +65,14 @@ class EpisodeLengthConstant(Rule):
         lengths = np.concatenate([evidence[name].value for name in ("episode/length_min", "episode/length_max")])
         returns = np.concatenate([evidence[name].value for name in ("episode/return_min", "episode/return_max")])
         limits = {env.get("time_limit") for _, env in evidence.facts("env")}
-        length = int(lengths[0])
-        if np.any(lengths != length) or length == 1 or length in limits or np.all(returns == returns[0]):
+        length = lengths[0]
+        if (
+            np.any(lengths != length)
+            or not np.isfinite(length)
+            or length == 1
+            or length in limits
+            or np.all(returns == returns[0])
+        ):
             return
         if evidence["episode/terminated"].finite.value.sum() != ended:
             return  # cut off by a time limit, and rightly reported as such
@@ -74,9 +80,9 @@ class EpisodeLengthConstant(Rule):
         yield self.finding(
             "every episode terminates after the same number of steps",
             where=evidence["episode/length_min"].where(-1),
-            seen=f"{ended} episodes, all terminated after {length} steps"
+            seen=f"{ended} episodes, all terminated after {length:.0f} steps"
             + (f"; the registered time limit is {known[0]}" if known else ""),
             expected="lengths that vary with what happens, or a time limit reported as truncated",
-            help=f"look for a counter that ends the episode at {length}; a time limit sets truncated, not terminated",
+            help=f"look for what ends the episode at step {length:.0f}; a time limit sets truncated, not terminated",
             confidence=0.8,
         )

@@ -36,8 +36,8 @@ class ReturnNeverVaries(Rule):
     Play two episodes with opposite scripted actions and compare their returns.
 
     ## When it is fine
-    A task that is solved from the start (a pretrained policy at the highest possible return), or a test environment in
-    which nothing depends on the action on purpose.
+    A goal that was never reached yet, with the same penalty at every step until then. A task that is solved from the
+    start. A test environment in which nothing depends on the action on purpose.
 
     ## References
     Jones, *Debugging RL, Without the Agonizing Pain* (episode length and reward distributions).
@@ -63,7 +63,13 @@ class ReturnNeverVaries(Rule):
             raise NotEnough(f"{ended} episodes, needs {self.episodes}")
         returns = np.concatenate([evidence[name].value for name in ("episode/return_min", "episode/return_max")])
         lengths = np.concatenate([evidence[name].value for name in ("episode/length_min", "episode/length_max")])
-        if returns[0] == 0.0 or lengths[0] == 1 or np.any(returns != returns[0]) or np.any(lengths != lengths[0]):
+        if (
+            returns[0] == 0.0
+            or lengths[0] == 1
+            or not np.isfinite(lengths[0])
+            or np.any(returns != returns[0])
+            or np.any(lengths != lengths[0])
+        ):
             return
         if not self._actions_vary(evidence):
             return
@@ -74,7 +80,7 @@ class ReturnNeverVaries(Rule):
             where=evidence["episode/return_min"].where(-1),
             seen=f"{ended} episodes, each with a return of {returns[0]:.6g} and {ending} after {int(lengths[0])} steps",
             expected="returns that depend on the actions taken",
-            help=f"check the time limit: all episodes are cut off after {int(lengths[0])} steps"
+            help=f"all episodes are cut off after {int(lengths[0])} steps: check that the goal can be reached by then"
             if cut
             else "play two episodes with opposite actions and compare their rewards",
             confidence=0.9,

@@ -48,7 +48,14 @@ class ReturnBelowStart(Rule):
     name: ClassVar[str] = "return-below-start"
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("episode/return_mean", "episode/return_std", "episode/count")
-    follows: ClassVar[tuple[str, ...]] = ("ENV003", "ENV009", "BUF004", "BUF005", "BUF006", "NRM003")
+    # The return is where every other fault ends up: whatever else was found comes before it.
+    follows: ClassVar[tuple[str, ...]] = (
+        *("ACT001", "ACT003", "ADV001", "ADV002", "ADV003", "ADV004", "BUF001", "BUF003", "BUF004", "BUF005", "BUF006"),
+        *("BUF007", "BUF008", "DIS001", "DIS003", "DIS004", "DIS005", "DIS006", "DIS008", "ENT001", "ENT005", "ENT006"),
+        *("ENV001", "ENV002", "ENV003", "ENV009", "EXP001", "EXP003", "GRA001", "GRA004", "GRA006", "GRA007", "NET001"),
+        *("NET002", "NET006", "NRM003", "OPT004", "OPT008", "POL001", "POL002", "POL005", "POL006", "POL007", "POL008"),
+        *("POL009", "POL011", "SEE001", "TGT002", "TGT003", "TGT004", "VAL003", "VAL004", "VAL005", "VAL007"),
+    )
 
     start: float = 0.1  # share of the run that may be needed for the first episodes
     first_episodes: int = 20  # of the untrained policy

@@ -81,7 +81,7 @@ class NoExploration(Rule):
         yield self.finding(
             "one action is taken all the time, from the first step on",
             where=until,
-            seen=f"{1 - others / steps:.1%} of the first {steps:.0f} actions are the same, over {episodes:.0f} episodes; "
+            seen=f"{1 - others / steps:.1%} of the first {steps:.0f} actions are the same, in {episodes:.0f} episodes; "
             f"{actions} actions are available",
             expected=f"below {self.share:.0%}: before it has learned, an agent tries all of them",
             help="print the first hundred actions, as they are drawn and as the environment gets them",

@@ -47,11 +47,15 @@ class ObsConstant(Rule):
     needs: ClassVar[tuple[str, ...]] = ("obs/still",)
 
     readings: int = 3  # rollouts
+    steps: int = 200  # in those rollouts together; an observation may change rarely
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         still = evidence["obs/still"].finite
         if len(still) < self.readings:
             raise NotEnough(f"{len(still)} rollouts, needs {self.readings}")
+        steps = len(still) * evidence["rollout/steps"].median()
+        if steps < self.steps:
+            raise NotEnough(f"{steps:.0f} steps in the rollouts looked at, needs {self.steps}")
         if still.min() < 1.0:
             return
         lengths = np.concatenate([evidence[name].finite.value for name in ("episode/length_min", "episode/length_max")])

@@ -27,8 +27,8 @@ class GradientsNotZeroed(Rule):
     1. `optimizer.zero_grad()` is missing. Confirm: `grad/norm` grows steadily from update to update (unless clipped).
     2. It is called on another optimizer, or on a module that does not hold these parameters. Confirm: the optimizer
        named in the finding against the one it is called on.
-    3. It stands in a branch that is never taken, such as one for the end of an accumulation. Confirm: put a print beside
-       it.
+    3. It stands in a branch that is never taken, such as one for the end of an accumulation. Confirm: put a print
+       beside it.
 
     ## What to try first
     Put `optimizer.zero_grad()` directly before `backward()`.

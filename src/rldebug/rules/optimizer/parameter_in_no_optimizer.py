@@ -60,14 +60,17 @@ class ParameterInNoOptimizer(Rule):
             raise NotEnough(f"the parameters were looked at {len(audits)} times, over fewer than {self.span} updates")
         if not any(series.finite.max() > 0 for series in evidence.each("step/norm") if len(series.finite)):
             return  # nothing moves at all: another rule's business
+        told: list[str] = []
         for module in ("policy", "critic"):
             entries = [(reading, value["modules"][module]) for reading, value in audits if module in value["modules"]]
             if not entries or not all(entry["unowned_numel"] > 0 for _, entry in entries):
                 continue
             if len({entry["unowned_fingerprint"] for _, entry in entries}) > 1:
                 continue
-            reached = self._reached(evidence, module, entries[-1][1]["unowned"])
-            if reached is None or reached:
+            names = entries[-1][1]["unowned"]
+            reached = self._reached(evidence, module, names)
+            if (reached is None or reached) and names != told:  # one network may be both
+                told = names
                 yield self._report(evidence, module, entries, reached)
 
     def _reached(self, run: Run, module: str, names: list[str]) -> set[str] | None:

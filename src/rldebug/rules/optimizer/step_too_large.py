@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -9,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from rldebug.evidence.run import Run, Series
+from rldebug.evidence.tensors import tensor_histories
 from rldebug.finding import Finding, Severity
 from rldebug.rule import NotEnough, Rule
 
@@ -19,9 +21,8 @@ class StepTooLarge(Rule):
 
     ## What it checks
     The size of a step against the size of the weights, as a whole, after the first updates and for most of the run:
-    against the weights of the moment, or, for networks of a thousand weights and more, against those the run began
-    with (weights that are thrown far out make any step look small). First steps that are larger than those weights
-    count alone.
+    against the weights of the moment, or, for networks of two layers and more, against those the run began with
+    (weights that are thrown far out make any step look small). First steps of half those weights count alone.
 
     ## Why it matters
     Each step replaces what the network knew instead of correcting it. Returns jump about, units die or saturate, and
@@ -53,14 +54,17 @@ class StepTooLarge(Rule):
     follows: ClassVar[tuple[str, ...]] = ("OPT008",)
 
     ratio: float = 0.3  # step over weights
+    first: float = 0.5  # the first few steps, over the weights at the start
     share: float = 0.75  # of the readings that must show it
     settle: int = 16  # updates at the start that do not count
     readings: int = 12  # after that
     weights: int = 100  # of an optimizer; fewer are not judged
-    network: int = 1000  # weights from which on the start counts as well
+    network: int = 256  # weights from which on the start counts as well
+    tensors: int = 4  # parameter tensors, likewise; tables and linear models may start at 0
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         judged = False
+        tensors = Counter(each.optimizer for each in tensor_histories(evidence))
         for series in evidence.each("step/norm"):
             optimizer = series.name.partition("@")[2]
             rms = evidence[series.name.replace("step/norm", "step/rms")]
@@ -76,13 +80,14 @@ class StepTooLarge(Rule):
             now = ratio.value[ratio.update >= self.settle]
             early = series.finite.value[:8]
             start = max(_start(series, weight), 0.03 * size**0.5)
+            network = size >= self.network and tensors.get(optimizer, 0) >= self.tensors
             rate = evidence[series.name.replace("step/norm", "optimizer/lr")].finite
             if np.mean(now > np.log10(self.ratio)) >= self.share:
                 seen = f"a step is 10^{np.median(now):.1f} of the weights in the median of {len(now)} readings"
-            elif size >= self.network and np.mean(late.value > self.ratio * start) >= self.share:
+            elif network and np.mean(late.value > self.ratio * start) >= self.share:
                 seen = f"a step has norm {late.median():.3g} in the median of {len(late)} readings, "
                 seen += f"the weights had {start:.3g} at the start"
-            elif size >= self.network and np.median(early) > start:
+            elif network and np.median(early) > self.first * start:
                 seen = f"the first {len(early)} steps have a median norm of {np.median(early):.3g}, "
                 seen += f"the weights had {start:.3g} at the start"
             else:

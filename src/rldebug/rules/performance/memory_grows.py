@@ -52,7 +52,7 @@ class MemoryGrows(Rule):
     growth: float = 2.0  # end over start
     megabytes: float = 256.0  # by which it grew
     straight: float = 0.97  # correlation with the updates
-    readings: int = 6  # about one per second
+    readings: int = 5  # about one per second
     warm_up: float = 0.1  # share of the run that is left out: libraries load, caches fill
     certain_readings: int = 60  # for a warning about host memory
     certain_megabytes: float = 2048.0  # for a warning about host memory

@@ -45,13 +45,23 @@ class ClipFractionHigh(Rule):
     name: ClassVar[str] = "clip-fraction-high"
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("policy/clip_fraction", "policy/first_log_ratio", "policy/later_log_ratio")
-    follows: ClassVar[tuple[str, ...]] = ("POL002", "POL005", "POL007", "POL008", "POL009", "ACT003")
+    follows: ClassVar[tuple[str, ...]] = (
+        "ACT003",
+        "NET006",
+        "OPT004",
+        "OPT008",
+        "POL002",
+        "POL005",
+        "POL007",
+        "POL008",
+        "POL009",
+    )
 
     share: float = 0.5  # of the rows
     readings: int = 20  # of later minibatches
 
     def check(self, evidence: Run) -> Iterator[Finding]:
-        if evidence["policy/first_log_ratio"].finite.median() > 0.05:
+        if not evidence["policy/first_log_ratio"].finite.median() <= 0.05:
             return  # not the policy that acted: POL005, or data that is older by design
         clipped = evidence["policy/clip_fraction"].finite
         clipped = clipped.keep(np.isin(clipped.update, evidence["policy/later_log_ratio"].update))

@@ -66,7 +66,7 @@ class FirstRatioNotOne(Rule):
         own = evidence["policy/logp_from_rollout"].finite
         if len(first) < self.rollouts:
             raise NotEnough(f"{len(first)} readings of first minibatches, needs {self.rollouts}")
-        if own.median() < 0.99 or self._stale(evidence, first.update.tolist()):
+        if not own.median() >= 0.99 or self._stale(evidence, first.update.tolist()):
             return  # the old log-probs are not those of this rollout
         kl = evidence["policy/kl"]
         kl = kl.keep(np.isin(kl.update, first.update)).finite

@@ -47,14 +47,23 @@ class KlTooLarge(Rule):
     name: ClassVar[str] = "kl-too-large"
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("policy/kl", "policy/first_log_ratio", "policy/later_log_ratio")
-    follows: ClassVar[tuple[str, ...]] = ("POL005", "POL007", "POL008", "POL009", "ACT003")
+    follows: ClassVar[tuple[str, ...]] = (
+        "ACT003",
+        "NET006",
+        "OPT004",
+        "OPT008",
+        "POL005",
+        "POL007",
+        "POL008",
+        "POL009",
+    )
 
     nats: float = 0.5  # divergence; healthy runs stay a factor of ten below
     share: float = 0.6  # of the readings in the later half of each rollout's updates
     readings: int = 12  # of such updates
 
     def check(self, evidence: Run) -> Iterator[Finding]:
-        if evidence["policy/first_log_ratio"].finite.median() > 0.05:
+        if not evidence["policy/first_log_ratio"].finite.median() <= 0.05:
             return  # not the policy that acted: POL005, or data that is older by design
         later = evidence["policy/later_log_ratio"]
         kl = evidence["policy/kl"]

@@ -43,7 +43,19 @@ class KlVanishing(Rule):
     name: ClassVar[str] = "kl-vanishing"
     severity: ClassVar[Severity] = "note"
     needs: ClassVar[tuple[str, ...]] = ("policy/first_log_ratio", "policy/later_log_ratio")
-    follows: ClassVar[tuple[str, ...]] = ("POL004",)
+    follows: ClassVar[tuple[str, ...]] = (
+        "GRA002",
+        "GRA003",
+        "GRA005",
+        "GRA009",
+        "NET003",
+        "NET004",
+        "NET005",
+        "OPT001",
+        "OPT003",
+        "OPT007",
+        "POL004",
+    )
 
     nats: float = 1e-3  # change of a log-probability
     readings: int = 40  # of later minibatches

@@ -46,10 +46,16 @@ class PolicyIgnoresObservation(Rule):
     name: ClassVar[str] = "policy-ignores-observation"
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("policy/obs_dependence", "policy/entropy", "obs/std", "obs/constant")
+    follows: ClassVar[tuple[str, ...]] = (
+        "NET003",
+        "NET004",
+        "NET005",
+        "NRM003",
+    )
 
     dependence: float = 1e-6  # spread between rows, of a probability or of a mean action
     moved: float = 0.01  # nats by which the entropy must have changed
-    readings: int = 10  # in the second half of the run
+    readings: int = 6  # in the second half of the run
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         dependence = evidence["policy/obs_dependence"].finite.tail(0.5)

@@ -63,7 +63,7 @@ class PolicyLossBroadcast(Rule):
         loss = evidence["loss/policy"].finite
         size = np.abs(loss.keep(np.isin(loss.update, rows.update)).value)
         # A loss of 0 fits the product of normalised advantages, whose mean is 0, whatever it was computed from.
-        if not shapes and np.median(size) < 1e-5:
+        if not np.median(size) > (0.0 if shapes else 1e-5):
             return
         at = int(np.flatnonzero(told)[0])
         yield self.finding(
@@ -84,6 +84,8 @@ class PolicyLossBroadcast(Rule):
     def _shapes(self, run: Run) -> str:
         for _, shapes in run.facts("shapes"):
             logp, advantage = shapes.get("logp_new"), shapes.get("advantage")
-            if logp and advantage and list(logp) != list(advantage):
+            if not logp or not advantage or list(logp) == list(advantage):
+                continue
+            if [each for each in logp if each != 1] == [each for each in advantage if each != 1]:
                 return f"; log-probs {tuple(logp)}, advantages {tuple(advantage)}"
         return ""

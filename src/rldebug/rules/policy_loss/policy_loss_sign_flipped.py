@@ -32,7 +32,7 @@ class PolicyLossSignFlipped(Rule):
     1. The minus in front of the policy term is missing. Confirm: the line that computes it has no minus, neither there
        nor where the losses are added.
     2. The minus is there twice: in the term and in the sum. Confirm: `total = -(policy_loss + …)`.
-    3. The advantage is baseline − return, and someone corrected for it here. Confirm: ADV rules on its sign.
+    3. The advantage is baseline − return, and someone corrected for it here. Confirm: ADV003 is reported as well.
 
     ## What to try first
     Put a minus in front of the policy term.
@@ -54,6 +54,7 @@ class PolicyLossSignFlipped(Rule):
     exact: float = 1e-4  # relative error up to which a formula fits
     apart: float = 1e-3  # relative error from which on a formula does not fit
     readings: int = 2  # detailed readings in which the two formulas can be told apart
+    alone: float = 1e-2  # relative error from which on a single such reading, fitted to rounding, is enough
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         right, wrong = evidence["loss/policy_mismatch"].finite, evidence["loss/policy_flipped_mismatch"].finite
@@ -62,7 +63,8 @@ class PolicyLossSignFlipped(Rule):
         told = (right.value > self.apart) & (right.value > 100 * wrong.value)
         if np.any(wrong.value > self.exact):
             return
-        if int(np.sum(told)) < self.readings:
+        plain = np.any((right.value > self.alone) & (wrong.value < 1e-5))
+        if int(np.sum(told)) < self.readings and not plain:
             raise NotEnough(f"{int(np.sum(told))} detailed readings tell the two signs apart, needs {self.readings}")
         if self._follows_advantage(evidence):
             return

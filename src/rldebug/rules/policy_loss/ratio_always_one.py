@@ -90,16 +90,12 @@ class RatioAlwaysOne(Rule):
         ]
         if reached and not any(reached):
             return True
-        tables = [
-            table
-            for reading in run.readings
-            for name, table in reading.tables.items()
-            if name.split("@")[0] == "parameters"
-        ]
-        steps = [
-            cells[3] / max(cells[4], 1e-12)
-            for table in tables
-            for name, cells in table.items()
-            if name.startswith("policy.")
-        ]
-        return bool(steps) and not max(steps) > 10**self.moved
+        shares = []
+        for reading in run.readings:
+            for name, table in reading.tables.items():
+                rows = [cells for row, cells in table.items() if row.startswith("policy.")]
+                if name.split("@")[0] == "parameters" and rows:
+                    # All of them together: a bias that started at 0 moves by all of itself in its first step.
+                    step, weight = (np.linalg.norm([cells[i] for cells in rows]) for i in (3, 4))
+                    shares.append(float(step / max(weight, 1e-12)))
+        return bool(shares) and not max(shares) > 10**self.moved

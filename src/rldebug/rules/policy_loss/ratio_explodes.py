@@ -48,7 +48,15 @@ class RatioExplodes(Rule):
     name: ClassVar[str] = "ratio-explodes"
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("policy/ratio_max", "policy/first_log_ratio", "policy/later_log_ratio")
-    follows: ClassVar[tuple[str, ...]] = ("POL005", "POL007", "POL008", "ACT003")
+    follows: ClassVar[tuple[str, ...]] = (
+        "ACT003",
+        "NET006",
+        "OPT004",
+        "OPT008",
+        "POL005",
+        "POL007",
+        "POL008",
+    )
 
     most: float = 100.0  # of a ratio; healthy runs stay below 10
     share: float = 0.25  # of the later minibatches with a ratio above that
@@ -57,7 +65,7 @@ class RatioExplodes(Rule):
     readings: int = 12  # of later minibatches
 
     def check(self, evidence: Run) -> Iterator[Finding]:
-        if evidence["policy/first_log_ratio"].finite.median() > 0.05:
+        if not evidence["policy/first_log_ratio"].finite.median() <= 0.05:
             return  # not the policy that acted: POL005, or data that is older by design
         far = evidence["policy/later_log_ratio"]
         far = far.keep(~np.isnan(far.value))

@@ -35,7 +35,8 @@ class ValueConstant(Rule):
     Call the critic on two very different observations and print both values.
 
     ## When it is fine
-    Environments with a single observation; rewards that are all alike, where targets do not differ either.
+    Environments with a single observation; rewards that are all alike, where targets do not differ either. A running
+    mean that is handed over as the value is no critic and is not judged.
 
     ## References
     Lu et al., *Dying ReLU and Initialization* (2019).
@@ -58,6 +59,9 @@ class ValueConstant(Rule):
             raise NotEnough(
                 f"{len(spread)} readings late in {evidence.updates} updates, needs {self.readings} in {self.updates}"
             )
+        trained = "loss/value" in evidence or "loss/total" in evidence or "critic" in evidence.meta.get("modules", {})
+        if not trained:
+            raise NotEnough("no critic is watched: the values may be a plain mean")
         constant = spread.value <= self.rounding * np.abs(value.value)
         differ = (target_spread.value > 1e-3 * np.abs(target.value)) & (target_spread.value > 0) & (rows.value > 1)
         if not (constant & differ).all() or not self._observations_vary(evidence, lines[0].value, lines[2].value):

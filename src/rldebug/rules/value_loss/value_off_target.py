@@ -50,7 +50,7 @@ class ValueOffTarget(Rule):
 
     updates: int = 300  # learner steps before a critic can be expected to be near
     readings: int = 30  # fewer cannot show that it lasts
-    apart: float = 2.0  # standard deviations of the targets
+    apart: float = 1.5  # standard deviations of the targets
     size: float = 0.5  # share of the targets' mean size
     way: float = 0.15  # movement in the second half over movement in the first, below which it has stopped
 
@@ -66,7 +66,7 @@ class ValueOffTarget(Rule):
         one_sided = max(np.mean(gap > 0), np.mean(gap < 0)) > 0.95
         if not one_sided or typical < self.apart * width.median() or typical < self.size * abs(late_target.median()):
             return
-        start, middle, end = value.head(0.05).median(), value.between(0.4, 0.6).median(), late_value.median()
+        start, middle, end = float(np.median(value.value[:3])), value.between(0.4, 0.6).median(), late_value.median()
         toward = 1.0 if late_target.median() > end else -1.0
         first, second = toward * (middle - start), toward * (end - middle)
         if second > self.way * max(first, 0.0) and second > 0.005 * typical:
