@@ -217,7 +217,7 @@ for k in range(10**9):
     loss.backward()
     optimizer.step()
     print(k, time.time(), flush=True)
-    time.sleep(0.01)
+    time.sleep(0.01 if k < 60 else 0.4)
 """
 
 
@@ -233,7 +233,7 @@ def test_kill_9_loses_at_most_the_last_second(tmp_path):
     for line in process.stdout:
         k, when = line.split()
         seen[int(k)] = float(when)
-        if len(seen) == 120:
+        if len(seen) == 66:  # the last ones are slow: a buffer that fills only now and then would hold seconds of them
             break
     process.kill()
     killed = time.time()
@@ -246,9 +246,16 @@ def test_kill_9_loses_at_most_the_last_second(tmp_path):
     recorded = {each.update for each in run.readings}
     missing = [k for k, when in seen.items() if when < killed - 1.0 and k not in recorded]
     assert not missing, f"updates {missing} were done more than a second before the kill"
-    assert len(recorded) >= min(len(seen) - 2, 100)
+    assert len(recorded) >= len(seen) - 3
     assert all(each.numbers["loss/marker"] == each.update for each in run.readings)
     assert run.meta["state"] == "running"
+
+
+def test_a_line_is_with_the_kernel_once_it_is_written(tmp_path):
+    with rldebug.watch(folder=tmp_path, quiet=True) as dbg:
+        for k in range(20):
+            dbg.update(loss=float(k))
+            assert len(read_run(dbg.path).readings) == k + 1
 
 
 def test_a_line_cut_off_in_writing_is_named(tmp_path):

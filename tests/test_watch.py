@@ -1,6 +1,7 @@
 """Watching a loop by hand: whatever the order of its calls, each reading lands on the update it belongs to."""
 
 import math
+import threading
 import time
 
 import gymnasium as gym
@@ -869,3 +870,61 @@ def test_a_report_half_way(tmp_path):
         if k % 5 == 0:
             assert dbg.report().checked
     assert_aligned(finished(dbg), at_least=20)
+
+
+# ── where calls may come from ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_calls_inside_inference_mode_and_no_grad(tmp_path):
+    net = nn.Linear(3, 2)
+    optimizer = torch.optim.Adam(net.parameters())
+    with rldebug.watch(
+        policy=net, critic=net, optimizer=optimizer, folder=tmp_path, quiet=True, every=1, detail=1
+    ) as dbg:
+        for _ in range(6):
+            with torch.inference_mode():
+                obs = torch.randn(8, 3)
+                dist = Categorical(logits=net(obs))
+                action = dist.sample()
+                logp = dist.log_prob(action)
+                dbg.rollout(obs=obs, action=action, reward=logp, value=logp, logp=logp, terminated=logp > 0)
+            new = Categorical(logits=net(obs.clone()))
+            loss = -new.log_prob(action.clone()).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            with torch.no_grad():
+                dbg.update(
+                    loss={"policy": loss}, logp_old=logp, logp_new=new.log_prob(action), dist=new, advantage=logp
+                )
+    run = finished(dbg)
+    assert len(run["grad/norm"]) == 6
+    assert len(run["reward/mean"]) == 6
+
+
+def test_an_actor_in_a_thread_of_its_own(tmp_path):
+    """An env step ends a line only where it comes after it; an actor in another thread steps at any moment."""
+    env = gym.vector.SyncVectorEnv([lambda: gym.make("CartPole-v1")] * 2)
+    learner = Learner()
+    dbg = watched(learner, tmp_path, env=env, every=1)
+    env.reset(seed=0)
+
+    def elsewhere():
+        actor = threading.Thread(target=env.step, args=(np.zeros(2, int),))
+        actor.start()
+        actor.join()
+
+    for k in range(20):
+        elsewhere()
+        dbg.update(loss=number_of(k))
+        elsewhere()
+        learner.learn()
+        before = dbg._record.last
+        elsewhere()
+        assert dbg._record.last is before
+        if k == 10:
+            env.step(np.zeros(2, int))
+            assert dbg._record.last is not before
+    run = finished(dbg)
+    assert_aligned(run, at_least=20)
+    assert run["episode/steps"].value.sum() == run.readings[-1].env_step

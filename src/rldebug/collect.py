@@ -57,6 +57,7 @@ class Collector:
         self._detailed = False  # the line being collected is a detailed one
         self._keep = True  # it is also to be written, not only looked at
         self._details = 0
+        self._kinds: dict[tuple[str, ...], int] = {}  # recorded updates by the arguments they came with
         self._early: set[str] = set()  # optimizers that step before update() is called
         self._placed: set[str] = set()  # optimizers of which that is known
         self._update_place: Place | None = None
@@ -222,6 +223,10 @@ class Collector:
         self._note_call("update", frame)
         self._note_graphs("update", given, _UPDATE_DATA)
         batch, network, code = _shift(detail, self._details)
+        if self._is_new_kind(given):
+            batch = code = True
+            if not detail:
+                self._note_structure(given)
         if detail:
             self._begin_detail(given, code)
         bounds = self.env.action_bounds() if self.env else None
@@ -242,6 +247,13 @@ class Collector:
             pair = Pair(*networks)
             if [each.shape for each in pair.online] == [each.shape for each in pair.target]:
                 record.measure(pair)
+
+    def _is_new_kind(self, given: Mapping[str, Any]) -> bool:
+        """Whether few updates with these arguments were looked at closely: loops alternate policy and value updates."""
+        losses = given.get("loss")
+        kind = (*given, *(losses if isinstance(losses, Mapping) else ()))
+        self._kinds[kind] = self._kinds.get(kind, 0) + 1
+        return self._kinds[kind] <= 8
 
     def _measure_activations(self) -> None:
         seen = self._activations.take()

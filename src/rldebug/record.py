@@ -40,7 +40,7 @@ class Schedule:
     of any length stays small. While a trap is set every update is looked at, and those that are due are kept.
     """
 
-    every: int = 64
+    every: int = 96
     detail: int = 64
     lookout: bool = False
     doubling: int = 3_000_000

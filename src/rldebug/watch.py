@@ -47,7 +47,7 @@ def watch(
     gamma: float | None = None,
     info: Sequence[str] = (),
     traps: Mapping[str | Predicate, str] | None = None,
-    every: int = 64,
+    every: int = 96,
     detail: int = 64,
     folder: str | Path = ".rldebug/runs",
     quiet: bool = False,

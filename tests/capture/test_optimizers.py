@@ -263,9 +263,9 @@ def test_autocast(tmp_path):
             with torch.autocast("cpu", torch.bfloat16):
                 value = net(torch.randn(rows, 4)).squeeze(-1)
                 assert value.dtype == torch.bfloat16
-                target = torch.randn(rows)
+                target = torch.randn(rows).bfloat16()
                 logits = torch.stack([value, -value], -1)
-                dist = torch.distributions.Categorical(logits=logits.float())
+                dist = torch.distributions.Categorical(logits=logits)
                 logp = dist.log_prob(torch.zeros(rows))
                 loss = (value - target).square().mean()
                 dbg.rollout(reward=target, value=value.detach(), terminated=target > 1, obs=torch.randn(rows, 4))

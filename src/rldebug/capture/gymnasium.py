@@ -65,7 +65,10 @@ class EnvWatch:
     def attach(self) -> None:
         self._mode = self._autoreset()
         self._originals = {name: self.env.__dict__.get(name) for name in ("step", "reset")}
-        self._stand_ins = {"step": _StandIn(self, "step", self._stepped), "reset": _StandIn(self, "reset", self._reset)}
+        self._stand_ins = {
+            "step": _StandIn(self.env.step, self._stepped),
+            "reset": _StandIn(self.env.reset, self._reset),
+        }
         for name, each in self._stand_ins.items():
             setattr(self.env, name, each)
 
@@ -260,15 +263,13 @@ class EnvWatch:
 class _StandIn:
     """Takes the place of a method on the environment. A copy or pickle of the environment gets the method, not this."""
 
-    __slots__ = ("env", "name", "original", "own", "seen_by")
+    __slots__ = ("original", "seen_by")
 
-    def __init__(self, watch: EnvWatch, name: str, seen_by: Callable[..., Any]) -> None:
-        self.env, self.name, self.seen_by = watch.env, name, seen_by
-        self.original = getattr(watch.env, name)
-        self.own = name in watch.env.__dict__  # replaced on the object before us, by somebody else
+    def __init__(self, original: Callable[..., Any], seen_by: Callable[..., Any]) -> None:
+        self.original, self.seen_by = original, seen_by
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.seen_by(self.original, *args, **kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (partial, (self.original,)) if self.own else (getattr, (self.env, self.name))
+        return partial, (self.original,)

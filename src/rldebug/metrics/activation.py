@@ -26,10 +26,11 @@ def layers(seen: Activations) -> tuple[list[str], Tensor]:
     batch (rectifiers), and that are within 1 % of a bound on the whole batch (squashers)."""
     rows = []
     for name, output in seen.outputs.items():
-        flat = output.float().reshape(output.shape[0], -1)
+        # Time-major outputs, (T, B, units), are T·B rows; images keep one unit per place.
+        flat = output.float().flatten(0, 1) if output.ndim == 3 else output.float().flatten(1)
         nan = torch.full((), float("nan"), device=flat.device)
         dead = saturated = nan
-        if output.shape[0] >= _ENOUGH:
+        if flat.shape[0] >= _ENOUGH:
             if seen.kinds[name] in _RECTIFIERS:
                 dead = (flat == 0).all(0).float().mean()
             elif seen.kinds[name] in _SQUASHERS:

@@ -55,3 +55,10 @@ def test_quiet_when_a_replay_buffer_has_turned_over():
 
 def test_declines_on_a_few_rollouts():
     not_enough(KlGrowsSteadily(), first_minibatches(GROWING[:5]))
+
+
+def test_only_a_note_when_the_batch_holds_new_rows_too():
+    """An off-policy learner whose replay is still filling."""
+    share = [1.0, *[1 / (1 + i) for i in range(19)]]
+    run = first_minibatches(GROWING, **{"rollout/steps": [64.0] * 20, "policy/logp_from_rollout": share})
+    assert fires(KlGrowsSteadily(), run).severity == "note"

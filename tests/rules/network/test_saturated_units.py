@@ -13,7 +13,7 @@ def run(hidden, output=0.0, readings=READINGS, **numbers):
 
 def test_fires_when_a_hidden_layer_sits_at_its_bounds():
     found = fires(SaturatedUnits(), run(lambda i: 0.99))
-    assert (found.severity, found.where.tensor) == ("warning", "policy.1")
+    assert (found.severity, found.where.tensor) == ("note", "policy.1")
 
 
 def test_only_a_note_at_the_output_of_the_network():

@@ -52,6 +52,7 @@ class DataCarriesGraph(Rule):
     code: ClassVar[str] = "GRA006"
     name: ClassVar[str] = "data-carries-graph"
     severity: ClassVar[Severity] = "error"
+    follows: ClassVar[tuple[str, ...]] = ("TGT004",)
     facts: ClassVar[tuple[str, ...]] = ("graphs",)
 
     def check(self, evidence: Run) -> Iterator[Finding]:

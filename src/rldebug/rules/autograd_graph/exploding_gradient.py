@@ -51,7 +51,7 @@ class ExplodingGradient(Rule):
     name: ClassVar[str] = "exploding-gradient"
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("grad/norm",)
-    follows: ClassVar[tuple[str, ...]] = ("OPT004", "OPT008", "NET006")
+    follows: ClassVar[tuple[str, ...]] = ("OPT004", "OPT008", "NET006", "VAL003", "VAL004", "DIS003")
     trap: ClassVar[bool] = True
 
     rise: float = 1e3  # over the first quarter of the run

@@ -47,7 +47,7 @@ class SaturatedUnits(Rule):
 
     code: ClassVar[str] = "NET004"
     name: ClassVar[str] = "saturated-units"
-    severity: ClassVar[Severity] = "warning"
+    severity: ClassVar[Severity] = "note"
     needs: ClassVar[tuple[str, ...]] = ("layers/saturated",)
     follows: ClassVar[tuple[str, ...]] = ("OPT004", "NET006", "OPT008")
 
@@ -85,5 +85,4 @@ class SaturatedUnits(Rule):
                 expected=f"at most {self.share:.0%}, and usually none",
                 help="scale the observations to about 1, or lower the learning rate",
                 confidence=0.8,
-                severity="note" if output else "warning",
             )

@@ -44,7 +44,7 @@ class ResidualVarianceOscillates(Rule):
 
     code: ClassVar[str] = "VAL003"
     name: ClassVar[str] = "residual-variance-oscillates"
-    severity: ClassVar[Severity] = "warning"
+    severity: ClassVar[Severity] = "note"
     needs: ClassVar[tuple[str, ...]] = ("value/residual_var", "target/std", "batch/rows")
     follows: ClassVar[tuple[str, ...]] = ("VAL005", "OPT004", "OPT008")
 

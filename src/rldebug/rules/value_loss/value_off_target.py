@@ -49,6 +49,7 @@ class ValueOffTarget(Rule):
     follows: ClassVar[tuple[str, ...]] = ("VAL001", "VAL004", "VAL007", "VAL008", "NET003", "NET004", "GRA002")
 
     updates: int = 300  # learner steps before a critic can be expected to be near
+    rows: int = 8  # per batch
     readings: int = 30  # fewer cannot show that it lasts
     apart: float = 1.5  # standard deviations of the targets
     size: float = 0.5  # share of the targets' mean size
@@ -60,6 +61,8 @@ class ValueOffTarget(Rule):
             raise NotEnough(
                 f"{len(value)} readings over {evidence.updates} updates, needs {self.readings} over {self.updates}"
             )
+        if evidence["batch/rows"].finite.median() < self.rows:
+            raise NotEnough(f"batches of under {self.rows} rows, whose spread says nothing")
         late_value, late_target, width = (each.tail(0.25) for each in (value, target, spread))
         gap = late_target.value - late_value.value
         typical = float(np.median(np.abs(gap)))
