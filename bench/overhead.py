@@ -104,8 +104,8 @@ def variants(kind: str, folder: Path) -> tuple[dict[str, Block], rldebug.Watch]:
         policy=watched.actor, critic=watched.critic, optimizer=watched.optimizer, folder=folder, run=kind, quiet=True
     )
 
-    # Looking at the readings while the run goes on may take 0.5 % of the wall clock, which here is shared by all variants:
-    # it would be counted several times over. What one look takes is printed on a line of its own.
+    # Looking at the readings while the run goes on may take 0.5 % of the wall clock, which all variants share here: it
+    # would be counted several times over. What one look takes is printed on a line of its own.
     dbg._live_next = float("inf")
 
     def run_watched(updates: int) -> None:

@@ -720,7 +720,9 @@ def test_an_unknown_argument_is_a_type_error(tmp_path):
         rldebug.watch(model=nn.Linear(1, 1))
 
 
-@pytest.mark.parametrize("value", ["high", None, torch.ones(2), 1j, torch.tensor(1j), [1.0], object()], ids=repr)
+@pytest.mark.parametrize(
+    "value", ["high", None, torch.ones(2), 1j, torch.tensor(1j), [1.0], object()], ids=lambda each: type(each).__name__
+)
 def test_a_metric_that_is_no_number(value, tmp_path):
     with rldebug.watch(folder=tmp_path, quiet=True) as dbg, pytest.raises(rldebug.HandoverError, match="mine"):
         dbg.metric("mine", value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import get_ident
 from types import FrameType
@@ -18,6 +18,7 @@ from torch.optim import Optimizer
 
 from rldebug.capture.device import read_device
 from rldebug.capture.gymnasium import EnvWatch
+from rldebug.capture.loss_graph import carried
 from rldebug.capture.modules import ActivationWatch, compiled
 from rldebug.capture.optimizers import OptimizerWatch, adam_moments
 from rldebug.capture.order import Place, comes_before, place_of
@@ -47,6 +48,7 @@ class Collector:
         self.age = 0  # learner steps so far
         self.since_rollout: int | None = None
         self.open = False  # a recorded update waits for its optimizer step
+        self.on_line: Callable[[], None] | None = None  # called when a line is written from within optimizer.step()
         self.user: dict[str, Any] = {}  # numbers of the user's own, for the next line
         self._rollouts = 0
         self._rollout_logp: Tensor | None = None
@@ -86,6 +88,7 @@ class Collector:
                 on_window=self._saw_window,
                 rows=lambda: self._rows,
                 failed=self.failed,
+                on_done=self._step_done,
             )
             for key, each in optimizers.items()
         ]
@@ -399,6 +402,17 @@ class Collector:
         if self.since_rollout is not None:
             self.since_rollout += 1
 
+    def _step_done(self) -> None:
+        """Where somebody waits for lines, one is closed as soon as its last step is done: a trap looks at it there."""
+        if self.on_line is None or not self.open:
+            return
+        if all(each.name in self._early or each.name in self._taken for each in self.optimizers):
+            try:
+                self._flush()
+            except Exception:
+                self.failed("line after a step")
+            self.on_line()
+
     def _saw_window(self, optimizer: OptimizerWatch, window: GradientWindow) -> None:
         self.record.measure(window, suffix=self._suffix(optimizer))
 
@@ -447,12 +461,21 @@ class Collector:
         if self.optimizers and self.modules:
             owned = {each.name: each.parameters() for each in self.optimizers}
             facts["parameters"] = audit_parameters(self.modules, owned, self.names)
-        reach = reach_of_losses(losses_of("dbg.update(...)", given.get("loss")), self.modules, self.names)
+        handed = given.get("loss")
+        if isinstance(handed, Mapping):  # plain numbers have no graph to look at
+            handed = {name: each for name, each in handed.items() if isinstance(each, Tensor)}
+        losses = losses_of("dbg.update(...)", handed)
+        reach = reach_of_losses(losses, self.modules, self.names)
         if reach:
             facts["reach"] = reach
         shapes = shapes_of(given)
         if shapes:
             facts["shapes"] = shapes
+        attached = {name: given[name] for name in self._graphs.get("update", ()) if name in given}
+        if attached:
+            facts["carried"] = {name: carried(loss, attached) for name, loss in losses.items() if loss.requires_grad}
+        if any(each.requires_grad for each in losses.values()):
+            facts["detached"] = [name for name, each in losses.items() if not each.requires_grad]
 
 
 def _shift(detail: bool, number: int) -> tuple[bool, bool, bool]:

@@ -131,6 +131,9 @@ def how_to_enable(reading: str, run: Run) -> str:
     if metric is None:
         return next((how for family, how in _BY_HOOKS.items() if reading.startswith(family)), "")
     if metric.reads is not Run:
+        others = (each for each in catalogue.metrics_reading(metric.reads) if each is not metric)
+        if metric.needs and any(set(metric.needs) <= set(each.needs) and each.name in run for each in others):
+            return "what it is computed from was handed over, but not in a form or at a time that tells"
         return metric.how_to_enable()
     # Computed from other readings: ask for the first of those that is missing, or for what its family is read from.
     missing = [need for need in metric.needs if need not in run]

@@ -12,12 +12,13 @@ from types import FrameType, TracebackType
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from rldebug.collect import Collector
-from rldebug.config import read_config
-from rldebug.diagnose import diagnose
+from rldebug.config import Config, read_config
+from rldebug.diagnose import choose, diagnose
 from rldebug.evidence.run import Run, read_run
 from rldebug.finding import Report
 from rldebug.record import Recorder, Schedule, new_run_folder, run_meta
@@ -97,6 +98,11 @@ class Watch:
         for key, each in networks.items():
             if not isinstance(each, nn.Module):
                 raise TypeError(f"rldebug.watch({key}=...) got a {type(each).__name__}, expected a torch.nn.Module")
+        if gamma is not None and not 0.0 <= gamma <= 1.0:
+            raise ValueError(f"rldebug.watch(gamma=...) got {gamma}, expected a discount between 0 and 1")
+        self._config = read_config()
+        if self._config != Config():
+            choose(self._config)  # a misspelt rule is said now, not after the training
         self._traps = set_traps(traps)
         self._quiet = quiet
         self._checked: dict[Any, int] = {}  # argument signatures that passed the checks, and their rows
@@ -109,6 +115,8 @@ class Watch:
         path = new_run_folder(root, name)
         self._record = Recorder(path, run_meta(name=path.name, gamma=gamma, **self._collect.describe()), schedule)
         self._collect.start(self._record)
+        if self._traps:
+            self._collect.on_line = lambda: self._look(_users_frame())
         self._pid = os.getpid()
         self._at_exit = self._close_at_exit
         atexit.register(self._at_exit)
@@ -278,7 +286,7 @@ class Watch:
                 run = Run.of([], problems=(self._record.stopped,))
             else:
                 run = read_run(self.path)
-            return diagnose([run], config=read_config(), command="watch", title=title, broken=broken)
+            return diagnose([run], config=self._config, command="watch", title=title, broken=broken)
         except Exception as error:  # a folder taken away meanwhile, a configuration that asks for what does not exist
             self._collect.failed("diagnosis")
             return Report(command="watch", title=title, broken=dict(broken), problems=(f"no diagnosis: {error}",))
@@ -348,6 +356,15 @@ class _Sandbox:
             self.watch._collect.failed(f"watch.{self.what}")
             return True
         return False
+
+
+def _users_frame() -> FrameType:
+    """The innermost frame that is neither torch's nor ours."""
+    ours = (str(Path(__file__).parent), str(Path(torch.__file__).parent))
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(ours):
+        frame = frame.f_back
+    return frame
 
 
 def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:

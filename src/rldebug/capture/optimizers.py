@@ -30,6 +30,7 @@ class OptimizerWatch:
     on_window: Callable[[OptimizerWatch, GradientWindow], None]
     rows: Callable[[], int | None]
     failed: Callable[[str], None]
+    on_done: Callable[[], None]
     steps: int = 0
     _before: list[Tensor] | None = None
     _window: _Window | None = None
@@ -70,30 +71,34 @@ class OptimizerWatch:
 
     def _post(self, optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         try:
-            self.steps += 1
-            if self._window is not None:
-                self._gather(self._window)
-            if self._before is None:
-                self.on_any_step(self)
-                return
-            before, self._before = self._before, None
-            parameters = self.parameters()
-            step = Step(
-                optimizer=self.name,
-                names=tuple(self.named.get(id(each), f"{self.name}[{i}]") for i, each in enumerate(parameters)),
-                before=before,
-                after=[each.detach() for each in parameters],
-                grads=[None if each.grad is None else _dense(each.grad) for each in parameters],
-                learning_rate=float(self.optimizer.param_groups[0]["lr"]),
-                rows=self.rows(),
-            )
-            if self._zeroing is None:
-                self._zeroing = _Zeroing.after_step(parameters, self.failed)
-            self.on_step(self, step)
-            self.on_any_step(self)
+            self._saw_step()
         except Exception:
             self.detach()
             self.failed(f"optimizer hook {self.name}")
+        self.on_done()  # outside the net: a trap may raise here, in the user's own optimizer.step()
+
+    def _saw_step(self) -> None:
+        self.steps += 1
+        if self._window is not None:
+            self._gather(self._window)
+        if self._before is None:
+            self.on_any_step(self)
+            return
+        before, self._before = self._before, None
+        parameters = self.parameters()
+        step = Step(
+            optimizer=self.name,
+            names=tuple(self.named.get(id(each), f"{self.name}[{i}]") for i, each in enumerate(parameters)),
+            before=before,
+            after=[each.detach() for each in parameters],
+            grads=[None if each.grad is None else _dense(each.grad) for each in parameters],
+            learning_rate=float(self.optimizer.param_groups[0]["lr"]),
+            rows=self.rows(),
+        )
+        if self._zeroing is None:
+            self._zeroing = _Zeroing.after_step(parameters, self.failed)
+        self.on_step(self, step)
+        self.on_any_step(self)
 
     def zeroed(self) -> bool | None:
         """Whether gradients were cleared between two steps; None while that is not known. Asked once, and forgotten."""

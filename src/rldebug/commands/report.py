@@ -15,12 +15,14 @@ def report(
         typer.Argument(metavar="RUN", help="A run folder, or a name under .rldebug/runs; the newest if left out."),
     ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline.")] = None,
+    skipped: Annotated[bool, typer.Option("--skipped", help="List the rules that could not run, and why.")] = False,
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout.")] = None,
 ) -> None:
     """Diagnose a recorded run.
 
     Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run.
     """
+    from rldebug.catalogue import find
     from rldebug.config import read_config
     from rldebug.diagnose import diagnose
     from rldebug.evidence.folder import open_run, title_of
@@ -33,6 +35,9 @@ def report(
     found = dataclasses.replace(found, exit=0 if found.clean else 1)
     if json != "-":
         print_report(found, run=recorded, to_stdout=True)
+    if skipped and json != "-":
+        for code, reason in found.skipped.items():
+            typer.echo(f"{code} {find(code).name}: {reason}")
     if html is not None:
         write_page(found, recorded, html)
         typer.echo(f"page: {html}", err=True)

@@ -20,6 +20,8 @@ FORMAT = 1
 FACTS: dict[str, str] = {
     "parameters": "pass policy= or critic= together with optimizer= to rldebug.watch(...)",
     "reach": "pass loss={'policy': …, 'value': …} with their graphs to dbg.update(...)",
+    "detached": "pass loss={'policy': …, 'value': …} with their graphs to dbg.update(...)",
+    "carried": "pass loss={'policy': …, 'value': …} with their graphs to dbg.update(...)",
     "graphs": "hand data over through dbg.rollout(...) or dbg.update(...)",
     "gradients": "pass policy= or critic= together with optimizer= to rldebug.watch(...)",
     "activations": "pass policy= or critic= to rldebug.watch(...) (modules under torch.compile are not seen inside)",

@@ -117,7 +117,8 @@ def place(where: Where) -> str:
 def headline(report: Report) -> tuple[str, str]:
     """What was found, and how much was looked at."""
     counts = Counter(finding.severity for finding in report.roots)
-    parts = ["nothing wrong found"] if report.clean else []
+    nothing = "nothing wrong found" if report.checked else "nothing could be checked"
+    parts = [nothing] if report.clean else []
     parts += [count(counts[each], each) for each in SEVERITIES if counts[each]]
     looked = ""
     if report.folded:

@@ -56,3 +56,12 @@ def test_quiet_when_the_old_log_prob_is_the_new_one():
 
 def test_quiet_when_nothing_carries_a_graph():
     quiet(DataCarriesGraph(), run({"update": [], "rollout": [], "replay": []}))
+
+
+def test_fires_when_the_loss_was_computed_through_the_target():
+    found = fires(DataCarriesGraph(), run({"update": ["target"]}, carried={"value": ["target"]}))
+    assert "flow into it" in found.seen
+
+
+def test_quiet_when_the_target_is_detached_on_its_way_into_the_loss():
+    quiet(DataCarriesGraph(), run({"update": ["target"]}, carried={"value": []}))

@@ -1,3 +1,4 @@
+from rldebug.evidence.run import Run
 from rldebug.rules.autograd_graph.loss_reaches_nothing import LossReachesNothing
 from tests.judge import fires, not_enough, quiet
 from tests.rules.detailed import NAN, READINGS, audit, detailed, moving, reach, row
@@ -33,3 +34,15 @@ def test_quiet_when_no_watched_optimizer_owns_it():
 
 def test_declines_after_the_first_updates():
     not_enough(LossReachesNothing(), run(still(3), reach(0)))
+
+
+def test_fires_when_a_loss_has_no_graph_beside_one_that_has():
+    run = Run.from_series({}, facts=[{"reach": {}, "parameters": {"modules": {}}, "detached": ["policy"]}] * 4)
+    assert "no graph" in fires(LossReachesNothing(), run).message
+
+
+def test_quiet_when_all_losses_have_one():
+    quiet(
+        LossReachesNothing(),
+        Run.from_series({}, facts=[{"reach": {}, "parameters": {"modules": {}}, "detached": []}] * 4),
+    )

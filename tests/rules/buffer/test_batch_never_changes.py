@@ -60,3 +60,9 @@ def test_declines_when_nothing_new_was_collected():
 
 def test_declines_without_any_batch():
     not_enough(BatchNeverChanges(), Run.from_series({"loss/total": [1.0] * 20}))
+
+
+def test_quiet_when_the_rollouts_repeat_as_well():
+    """A settled policy in an environment without chance: every episode is the same one."""
+    repeats = MOVING[:5] + [99.0] * 15
+    quiet(BatchNeverChanges(), Run.from_series(batch(MOVING[:5] + [12.25] * 15, **{"rollout/fingerprint": repeats})))

@@ -24,3 +24,12 @@ def test_quiet_when_neither_moves():
 
 def test_declines_on_a_run_shorter_than_common_intervals():
     not_enough(TargetNeverUpdated(), run([6.5] * N, GROWS, every=16))
+
+
+def test_fires_when_the_target_was_never_a_copy():
+    found = fires(TargetNeverUpdated(), run([6.5] * N, [1.4] * N, every=4))
+    assert "no copy" in found.message
+
+
+def test_quiet_when_a_stranger_is_copied_over_later():
+    quiet(TargetNeverUpdated(), run([6.5] * 10 + [7.5] * 70, [1.4] * 10 + [0.1] * 70))

@@ -62,7 +62,14 @@ class DataCarriesGraph(Rule):
                 for name in names:
                     carried.setdefault(call, {}).setdefault(name, reading)
         update = carried.get("update", {})
-        guilty = {name: why for name in update if (why := _reason(evidence, name)) is not None}
+        walked = evidence.facts("carried")
+        if walked:  # the losses' own graphs tell: what is detached on the way into a loss does no harm
+            inside = {
+                name for _, losses in walked for loss, names in losses.items() for name in names if _bad(loss, name)
+            }
+            guilty = {name: "gradients of the loss flow into it" for name in update if name in inside}
+        else:
+            guilty = {name: why for name in update if (why := _reason(evidence, name)) is not None}
         if guilty:
             yield self._report(
                 evidence, "update", {name: update[name] for name in guilty}, "error",
@@ -92,6 +99,11 @@ class DataCarriesGraph(Rule):
             confidence=confidence,
             severity=severity,
         )
+
+
+def _bad(loss: str, name: str) -> bool:
+    """An actor loss of the SAC kind flows through the value on purpose, never through these."""
+    return name in {"value": ("target",), "policy": ("advantage", "logp_old")}.get(loss, ("target", "advantage"))
 
 
 def _reason(run: Run, name: str) -> str | None:

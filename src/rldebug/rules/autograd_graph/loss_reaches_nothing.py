@@ -50,6 +50,7 @@ class LossReachesNothing(Rule):
     span: int = 8  # updates over which the weights must stand still
 
     def check(self, evidence: Run) -> Iterator[Finding]:
+        yield from self._cut_off(evidence)
         audits = [value["modules"] for _, value in evidence.facts("parameters")]
         tensors = tensor_histories(evidence)
         for loss, module in (("policy", "policy"), ("value", "critic")):
@@ -78,4 +79,22 @@ class LossReachesNothing(Rule):
                 expected=f"the {loss} loss to reach the {module}",
                 help=f"check which network this loss is computed with: not the {module} that the optimizer holds",
                 confidence=0.95,
+            )
+
+    def _cut_off(self, run: Run) -> Iterator[Finding]:
+        """A loss without a graph beside one that has a graph: whatever is added to it, nothing is learned from it."""
+        recorded = run.facts("detached")
+        for loss in ("policy", "value"):
+            if len(recorded) < 3 or not all(loss in names for _, names in recorded):
+                continue
+            first = recorded[0][0]
+            yield self.finding(
+                f"the {loss} loss carries no graph",
+                where=replace(run.call("update"), update=first.update, env_step=first.env_step, tensor=f"loss/{loss}"),
+                seen=f"requires_grad is False for it at {len(recorded)} of {len(recorded)} detailed readings, and True "
+                "for another loss of the same updates",
+                expected=f"a {loss} loss that backward() can follow to the network",
+                help="look for a detach(), a no_grad() or a trip through numpy between the network and this loss",
+                confidence=0.8,
+                severity="warning",
             )

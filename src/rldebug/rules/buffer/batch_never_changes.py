@@ -44,7 +44,7 @@ class BatchNeverChanges(Rule):
     code: ClassVar[str] = "BUF004"
     name: ClassVar[str] = "batch-never-changes"
     severity: ClassVar[Severity] = "error"
-    follows: ClassVar[tuple[str, ...]] = ("BUF005",)
+    follows: ClassVar[tuple[str, ...]] = ("BUF005", "OPT007")
 
     collections: int = 6  # readings with new env steps between them, all with the same batch
     alike: float = 0.95  # share of equal rows above which a batch has no fingerprint
@@ -64,6 +64,10 @@ class BatchNeverChanges(Rule):
             raise NotEnough(f"{len(np.unique(series.env_step))} batches with new env steps between them")
         if len(np.unique(repeated.env_step)) < self.collections or not rows_differ:
             return
+        rollouts = evidence["rollout/fingerprint"].finite
+        during = rollouts.keep((rollouts.update >= repeated.update[0]) & (rollouts.update <= repeated.update[-1]))
+        if what == "update" and len(rollouts) and len(np.unique(during.value)) < 2:
+            return  # the rollouts themselves repeat: a settled policy in an environment without chance
         yield self.finding(
             "every update learns from the same batch",
             where=replace(evidence.call(what), update=int(repeated.update[0]), env_step=int(repeated.env_step[0])),

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rldebug.evidence.run import Run
+from rldebug.evidence.run import Run, Series
 from rldebug.evidence.together import together
 from rldebug.finding import Finding, Severity
 from rldebug.rule import NotEnough, Rule
@@ -49,12 +49,16 @@ class TargetNeverUpdated(Rule):
     needs: ClassVar[tuple[str, ...]] = ("target_net/fingerprint", "target_net/distance")
 
     updates: int = 2000  # learner steps; intervals of a thousand are common
+    stranger: float = 0.5  # share of the weights that a copy cannot be away at the first update
     readings: int = 20  # fewer may all lie between two updates of the target
     apart: float = 0.02  # of the online weights, by which the two must differ at the end
     growth: float = 1.5  # times the distance in the first tenth of the run
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         mark, distance = together(evidence, "target_net/fingerprint", "target_net/distance")
+        if len(mark) >= self.readings and np.ptp(mark.value) == 0 and distance.first > self.stranger:
+            yield self._never_copied(evidence, mark, distance)
+            return
         if evidence.updates < self.updates or len(mark) < self.readings:
             raise NotEnough(
                 f"{len(mark)} readings over {evidence.updates} updates, needs {self.readings} over {self.updates}"
@@ -70,4 +74,15 @@ class TargetNeverUpdated(Rule):
             expected="a weight norm that changes whenever the target is updated",
             help="print a message where the target network is updated: is that line ever reached?",
             confidence=0.85 if evidence.updates < 10 * self.updates else 0.95,
+        )
+
+    def _never_copied(self, run: Run, mark: Series, distance: Series) -> Finding:
+        return self.finding(
+            "the target network is no copy of the network it stands for",
+            where=replace(run.call("update"), update=int(mark.update[-1]), env_step=int(mark.env_step[-1])),
+            seen=f"{distance.first:.0%} of the weights' norm apart at the first update, and the target's own norm is "
+            f"{mark.first:.9g} at all {len(mark)} readings over {run.updates} updates",
+            expected="equal weights at the start: a target begins as a copy",
+            help="copy the weights once before training: target.load_state_dict(network.state_dict())",
+            confidence=0.85,
         )
