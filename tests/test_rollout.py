@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.distributions import Categorical, Independent, Normal, OneHotCategorical
 
+from rldebug.handover import HandoverError, losses_of, rollout_of, signature, transitions_of, update_of
 from rldebug.rollout import (
     Activations,
     Device,
     Episodes,
     GradientWindow,
-    HandoverError,
     Pace,
     Pair,
     Rollout,
@@ -25,12 +25,7 @@ from rldebug.rollout import (
     Transitions,
     Update,
     log_probs_of,
-    losses_of,
     norms,
-    rollout_of,
-    signature,
-    transitions_of,
-    update_of,
 )
 
 T, B, N = 5, 3, 7
@@ -223,7 +218,7 @@ def test_not_a_number_is_data_not_an_error(value):
         lambda: 1,
         [torch.tensor(1.0), "a"],
     ],
-    ids=str,
+    ids=lambda each: type(each).__name__,
 )
 def test_what_is_no_number_at_all(odd):
     assert refused(rollout, reward=odd).startswith("reward ")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rldebug.evidence.run import read_run as read_run
     from rldebug.finding import Finding as Finding
     from rldebug.finding import Report as Report
+    from rldebug.handover import HandoverError as HandoverError
     from rldebug.metric import metric as metric
-    from rldebug.rollout import HandoverError as HandoverError
     from rldebug.rule import NotEnough as NotEnough
     from rldebug.rule import Rule as Rule
     from rldebug.trap import Tripped as Tripped
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Finding": "rldebug.finding",
-    "HandoverError": "rldebug.rollout",
+    "HandoverError": "rldebug.handover",
     "NotEnough": "rldebug.rule",
     "Report": "rldebug.finding",
     "Rule": "rldebug.rule",

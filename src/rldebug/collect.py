@@ -23,8 +23,9 @@ from rldebug.capture.modules import ActivationWatch, compiled
 from rldebug.capture.optimizers import OptimizerWatch, adam_moments
 from rldebug.capture.order import Place, comes_before, place_of
 from rldebug.capture.structure import audit_parameters, reach_of_losses, shapes_of
+from rldebug.handover import losses_of, rollout_of, transitions_of, update_of
 from rldebug.record import Recorder
-from rldebug.rollout import GradientWindow, Pace, Pair, Step, losses_of, rollout_of, transitions_of, update_of
+from rldebug.rollout import GradientWindow, Pace, Pair, Step
 
 _UPDATE_DATA = ("logp_old", "target", "advantage", "collected_at")  # of an update: data, which may not carry a graph
 _NOISE_EVERY = 8  # detailed readings between two noise-scale windows

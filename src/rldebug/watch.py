@@ -21,14 +21,14 @@ from rldebug.config import Config, read_config
 from rldebug.diagnose import choose, diagnose
 from rldebug.evidence.run import Run, read_run
 from rldebug.finding import Report
-from rldebug.record import Recorder, Schedule, new_run_folder, run_meta
-from rldebug.rollout import (
+from rldebug.handover import (
     HandoverError,
     rollout_of,
     signature,
     transitions_of,
     update_of,
 )
+from rldebug.record import Recorder, Schedule, new_run_folder, run_meta
 from rldebug.trap import Predicate, act, set_traps, sprung
 
 _ONE_PER_ROW = ("reward", "terminated", "advantage", "target", "value", "logp_new", "logp_old", "logp")
