@@ -9,7 +9,10 @@ from torch.distributions import Categorical
 
 import rldebug
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+pytestmark = [
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
+    pytest.mark.filterwarnings("ignore:Synchronization debug mode"),  # torch's own, on being asked to count waits
+]
 ROWS = 256
 
 

@@ -7,7 +7,7 @@ REPLACE = [
         "import gymnasium as gym\n",
         "import contextlib\nimport warnings\n\nimport gymnasium as gym\n",
     ),
-    ("    with watch(policy=policy", "    with contextlib.suppress(ValueError), watch(policy=policy"),
+    ("    with watch(policy=policy", "    with contextlib.suppress(ValueError, RuntimeError), watch(policy=policy"),
     (
         "                    advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)\n",
         "                    with warnings.catch_warnings():\n"

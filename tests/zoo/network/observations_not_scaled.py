@@ -12,4 +12,5 @@ REPLACE = [
     ),
 ]
 EXPECT = "NET004"
+ACCEPT = ("NET003",)  # a tanh at its bound passes no gradient on: the same units, seen from the other side
 TRAIN = {"updates": 120, "env_id": "Acrobot-v1"}

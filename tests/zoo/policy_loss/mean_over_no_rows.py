@@ -11,7 +11,7 @@ REPLACE = [
         "import gymnasium as gym\n",
         "import contextlib\n\nimport gymnasium as gym\n",
     ),
-    ("    with watch(policy=policy", "    with contextlib.suppress(ValueError), watch(policy=policy"),
+    ("    with watch(policy=policy", "    with contextlib.suppress(ValueError, RuntimeError), watch(policy=policy"),
 ]
 EXPECT = "POL011"
 TRAIN = {"updates": 4}
