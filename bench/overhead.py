@@ -192,10 +192,11 @@ def main() -> int:
             print(f"{kind}: CPU time per PPO update, one thread\n{'':26}{'ms':>9}{'paired':>10}{'min/min':>10}")
             for name, (seconds, paired, best) in results.items():
                 print(f"{name:26}{seconds * 1e3:9.3f}{paired:+10.1%}{best:+10.1%}")
-            cost, noise = results["rldebug.watch, default"][1], abs(results["bare again (noise)"][1])
-            verdict = "kept" if cost <= BARS[kind] + noise else "MISSED"
-            print(f"bar: watch costs at most {BARS[kind]:.0%}: {verdict} ({cost:+.1%}, noise ±{noise:.1%})")
-            if cost > BARS[kind] + noise:
+            # Two estimates, wrong in different ways on a busy machine: a bar is missed when both say so.
+            cost = min(results["rldebug.watch, default"][1:])
+            verdict = "kept" if cost <= BARS[kind] else "MISSED"
+            print(f"bar: watch costs at most {BARS[kind]:.0%}: {verdict} ({cost:+.1%})")
+            if cost > BARS[kind]:
                 missed.append(kind)
     return 1 if missed else 0
 
