@@ -177,8 +177,6 @@ def test_every_rule_that_says_so_can_be_a_trap(rule, tmp_path):
 
 @pytest.mark.parametrize("name", ["nonfinite-gradient", "nonfinite-loss", "nonfinite-weight"])
 def test_nonfinite_traps_spring_at_the_first(name, tmp_path):
-    if name not in {rule.name for rule in TRAPS}:
-        pytest.skip("not in the catalogue")
     dbg, loop, _, _ = train(tmp_path, {name: "raise"}, after=True)
     with pytest.raises(rldebug.Tripped, match=name):
         loop()

@@ -12,7 +12,7 @@ from rldebug.entry import first_line
 Kind = Literal["number", "table", "histogram", "trace"]
 
 # Fields of what is handed over that no caller fills in: they come from the calls before, or from the watched env.
-_SEEN = ("age", "since_rollout", "rollout_logp", "action_low", "action_high")
+SEEN = ("age", "since_rollout", "rollout_logp", "action_low", "action_high")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,7 +54,7 @@ class Metric:
             return f"`{self.name}` was not recorded"
         if not call.startswith("dbg."):
             return f"use {call}"  # what such a metric needs is no argument but something the hooks see
-        fields = " and ".join(f"{need}=" for need in self.needs if need not in _SEEN)
+        fields = " and ".join(f"{need}=" for need in self.needs if need not in SEEN)
         after = ", after dbg.rollout(...)" if {"since_rollout", "rollout_logp"} & set(self.needs) else ""
         return (f"pass {fields} to {call}" if fields else f"use {call}") + after
 
@@ -71,7 +71,7 @@ def metric(
 ) -> Callable[[F], F]:
     """Declare a metric.
 
-    detail   sampled, 1 in 64 updates: it costs a pass over rows or layers
+    detail   sampled more rarely than the others: it costs a pass over rows or layers
     code     sampled more rarely still once it is known: it tells how the code computes, which does not change
     """
 

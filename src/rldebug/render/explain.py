@@ -11,11 +11,9 @@ from typing import Any
 from rich.markdown import Markdown
 
 from rldebug import catalogue
-from rldebug.metric import Metric
+from rldebug.metric import SEEN, Metric
 from rldebug.render.terminal import console
 from rldebug.rule import Rule
-
-_SEEN = ("age", "since_rollout", "rollout_logp", "action_low", "action_high")  # fields that no caller fills in
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def metric_page(metric: Metric) -> str:
     facts = {"unit": metric.unit, "kind": metric.kind}
     if metric.healthy:
         facts["healthy"] = metric.healthy
-    facts["from"] = as_code(comes_from(metric)) + (", sampled: 1 update in 64" if metric.detail else "")
+    facts["from"] = as_code(comes_from(metric)) + (", sampled" if metric.detail else "")
     users = [rule for rule in catalogue.rules() if set(rule.needs) & set(metric.names)]
     if users:
         facts["read by"] = ", ".join(f"{each.code} {each.name}" for each in users)
@@ -98,7 +96,7 @@ def comes_from(metric: Metric) -> str:
         return "every run"
     if not call.startswith("dbg."):
         return call  # what such a metric needs is not an argument but something the hooks see
-    given = [f"{need}=…" for need in metric.needs if need not in _SEEN]
+    given = [f"{need}=…" for need in metric.needs if need not in SEEN]
     after = " after dbg.rollout(...)" if {"since_rollout", "rollout_logp"} & set(metric.needs) else ""
     bounded = " with rldebug.watch(env=...)" if "action_low" in metric.needs else ""
     return (call.replace("...", ", ".join(given)) if given else call) + after + bounded
