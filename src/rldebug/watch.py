@@ -61,7 +61,7 @@ def watch(
     gamma                    the discount, for the rules that need it
     info                     keys of `info` to record as metrics
     traps                    {rule or predicate: "raise" | "pdb" | "snapshot"}, e.g. {"nonfinite-gradient": "raise"}
-    every, detail            one update in `every` is recorded (more at first); per-layer looks are `detail` or more apart
+    every, detail            one update in `every` is recorded (more at first); per-layer looks `detail` or more apart
     """
     return Watch(
         modules={"policy": policy, "critic": critic, "target": target},
