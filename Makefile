@@ -11,7 +11,7 @@ export MKL_NUM_THREADS := 1
 export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check slow docs new format bench clean
+.PHONY: help demo test check slow docs new format bench learning clean
 
 help:  ## list these verbs
 	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -43,8 +43,12 @@ format: $(VENV)/.installed  ## fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.installed  ## what watching costs
-	@$(BIN)/python bench/overhead.py
+bench: $(VENV)/.bench  ## speed, beside the peers: watching, returns, buffers, processes, whole training runs
+	@status=0; for each in overhead returns buffers reduce throughput; do \
+		echo; echo "== bench/$$each.py"; $(BIN)/python bench/$$each.py || status=1; done; exit $$status
+
+learning: $(VENV)/.bench  ## do the algorithms learn? five seeds of each, beside the peers (hours)
+	@$(BIN)/python bench/learning.py
 
 clean:  ## remove the environment, caches and everything generated
 	rm -rf $(VENV) build dist site docs/catalogue
@@ -59,6 +63,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo 'Installing rldebug and its tools into $(VENV) (minutes the first time) …'
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.installed
+	@$(PIP) --editable '.[dev,bench]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.installed

@@ -415,6 +415,7 @@ def test_all_is_exactly_the_public_names():
         "diagnose",
         "metric",
         "read_run",
+        "train",
         "watch",
     ]
     assert rldebug.__all__ == sorted(rldebug.__all__)

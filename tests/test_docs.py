@@ -1,8 +1,8 @@
 """What the prose says is so: paths exist, codes and commands exist, configuration shown is accepted."""
 
+import importlib.util
 import pkgutil
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -68,4 +68,4 @@ def test_public_names_exist(page):
     import rldebug as package
 
     for name in re.findall(r"`rldebug\.([A-Za-z_]+)", page):
-        assert hasattr(package, name) or f"rldebug.{name}" in sys.modules, name
+        assert hasattr(package, name) or importlib.util.find_spec(f"rldebug.{name}"), name

@@ -17,12 +17,21 @@ HEAVY = ("plotly", "numba", "rich", "typer")
 RL = ("gymnasium", "gym", "stable_baselines3", "sb3_contrib", "torchrl", "tensordict", "tianshou", "ray", "ale_py")
 
 # These hold finished programs, and so bring their environments along.
-OF_ENVIRONMENTS = ("rldebug.demo", "rldebug.algos", "rldebug.probes", "rldebug.integrations")
+OF_ENVIRONMENTS = (
+    "rldebug.demo",
+    "rldebug.algos",
+    "rldebug.probes",
+    "rldebug.integrations",
+    "rldebug.train",
+    "rldebug.evidence.baseline",
+    *(f"rldebug.parts.{name}" for name in ("distributions", "heads", "make", "preprocess", "vector")),
+)
 
 ORDERS = (
     "import rldebug; rldebug.Watch",
     "import rldebug; rldebug.diagnose([])",
     "import rldebug.watch",
+    "import rldebug.train",
     "from rldebug.watch import Watch",
     "import rldebug.trap",
     "from rldebug.metric import Metric",
@@ -69,6 +78,15 @@ def told() -> dict[str, list[str]]:
             rldebug.watch, rldebug.diagnose, rldebug.read_run
             watching = sorted({{each.partition(".")[0] for each in set(sys.modules) - before}})
 
+            failed = []
+            for name in {modules()!r}:
+                forget()
+                try:
+                    importlib.import_module(name)
+                except BaseException as error:
+                    failed.append(f"{{name}}: {{type(error).__name__}}: {{error}}")
+
+            sys.meta_path.pop(0)  # what trains needs gymnasium
             shadowed = []
             for first in {ORDERS!r}:
                 forget()
@@ -79,14 +97,6 @@ def told() -> dict[str, list[str]]:
                     for name in rldebug.__all__
                     if inspect.ismodule(getattr(rldebug, name))
                 ]
-
-            failed = []
-            for name in {modules()!r}:
-                forget()
-                try:
-                    importlib.import_module(name)
-                except BaseException as error:
-                    failed.append(f"{{name}}: {{type(error).__name__}}: {{error}}")
             print(json.dumps({{"watching": watching, "shadowed": shadowed, "failed": failed}}))
             """,
         )

@@ -367,6 +367,7 @@ def test_losses_by_the_names_people_use(loss, names):
         ({"dist_old": "normal"}, "dist_old is a str, expected a torch.distributions object"),
         ({"clip": torch.tensor(0.2)}, "clip is a Tensor, expected a plain number"),
         ({"epsilon": [0.1]}, "epsilon is a list, expected a plain number"),
+        ({"kl_limit": torch.tensor(0.01)}, "kl_limit is a Tensor, expected a plain number"),
         ({"logits": {"a": 1}}, "logits is a dict"),
         ({"kl": "small"}, "kl "),
     ],

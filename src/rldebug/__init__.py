@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rldebug.metric import metric as metric
     from rldebug.rule import NotEnough as NotEnough
     from rldebug.rule import Rule as Rule
+    from rldebug.train import train as train
     from rldebug.trap import Tripped as Tripped
     from rldebug.watch import Watch as Watch
     from rldebug.watch import watch as watch
@@ -33,6 +34,7 @@ _HOME = {
     "diagnose": "rldebug.diagnose",
     "metric": "rldebug.metric",
     "read_run": "rldebug.evidence.run",
+    "train": "rldebug.train",
     "watch": "rldebug.watch",
 }
 

@@ -62,7 +62,7 @@ def transitions_of(call: str, given: Mapping[str, Any]) -> Transitions:
 def update_of(call: str, given: Mapping[str, Any], **context: Any) -> Update:
     """Check and arrange the arguments of `dbg.update`. Predictions keep their values, never their graph."""
     plain = {name: each for name, each in given.items() if name not in ("loss", "dist", "dist_old", "logits", "kl")}
-    tensors = _tensors(call, plain, numbers=("clip", "epsilon"))
+    tensors = _tensors(call, plain, numbers=("clip", "epsilon", "kl_limit"))
     rows: tuple[str, int, tuple[int, ...]] | None = None
     for name in _PER_ROW:
         tensor = tensors.get(name)
@@ -106,6 +106,7 @@ def update_of(call: str, given: Mapping[str, Any], **context: Any) -> Update:
         dist=dist,
         dist_old=given.get("dist_old"),
         clip=given.get("clip"),
+        kl_limit=given.get("kl_limit"),
         epsilon=given.get("epsilon"),
         **{**context, **bounds},
     )

@@ -66,6 +66,7 @@ class Update:
     mask: Tensor | None = None  # (N, actions), True where an action is allowed
     collected_at: Tensor | None = None  # learner age (dbg.age) at which each row was collected
     clip: float | None = None
+    kl_limit: float | None = None  # of the mean KL divergence, where the step promises to stay within it
     epsilon: float | None = None
     age: int = 0  # learner steps done before this one
     since_rollout: int | None = None  # updates since the rollout it learns from; 0 is the first minibatch

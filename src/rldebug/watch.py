@@ -194,6 +194,7 @@ class Watch:
         mask: Any = None,
         entropy: Any = None,
         kl: Any = None,
+        kl_limit: float | None = None,
         clip: float | None = None,
         epsilon: float | None = None,
         collected_at: Any = None,

@@ -19,3 +19,8 @@ def test_reinforce_on_cart_pole(seed, tmp_path):
 
 def test_reinforce_with_every_update_recorded(tmp_path):
     assert_nothing_found("reinforce", tmp_path, seed=4, updates=60, rise=10, schedule={"every": 1, "detail": 1})
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_trpo_on_cart_pole(seed, tmp_path):
+    assert_nothing_found("trpo", tmp_path, seed=seed, updates=20, rise=50)

@@ -238,6 +238,10 @@ def test_divergence_as_handed_over():
     assert number("policy/kl_given", Update(kl=torch.tensor([0.1, 0.3]))) == about(0.2)
 
 
+def test_divergence_relative_to_its_limit():
+    assert number("policy/kl_over_limit", Update(kl=torch.tensor([0.01, 0.03]), kl_limit=0.01)) == about(2.0)
+
+
 # ── the ratio ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -132,6 +132,13 @@ def kl_given(update: Update) -> Tensor:
     return update.kl.float().mean()
 
 
+@metric("policy/kl_over_limit", unit="share of the limit", reads=Update, needs=("kl", "kl_limit"), healthy="at most 1")
+def kl_over_limit(update: Update) -> Tensor:
+    """The KL divergence handed over, averaged over rows, relative to the limit that the step was to stay within."""
+    assert update.kl is not None and update.kl_limit is not None
+    return update.kl.float().mean() / update.kl_limit
+
+
 @metric(
     "policy/ratio_mean",
     "policy/ratio_std",
@@ -290,6 +297,9 @@ def _gaussian(dist: Distribution) -> tuple[Tensor, int] | None:
     if not isinstance(base, Normal):
         return None
     scale = base.scale.detach()
-    size = scale.shape[-1] if scale.ndim > 1 or isinstance(dist, Independent) else 1
+    if isinstance(dist, Independent):
+        size = scale.shape[len(dist.batch_shape) :].numel()
+    else:
+        size = scale.shape[-1] if scale.ndim > 1 else 1
     per_dimension = 0.5 + 0.5 * math.log(2 * math.pi) + scale.log()
     return per_dimension.reshape(-1, size).sum(-1), size

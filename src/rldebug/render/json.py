@@ -12,8 +12,12 @@ from rldebug.finding import Report
 
 
 def write_json(report: Report, file: str) -> None:
+    write_data(report.to_dict(), file)
+
+
+def write_data(data: Any, file: str) -> None:
     """To a file, or to stdout where it is `-`."""
-    text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     if file == "-":
         sys.stdout.write(text)
     else:

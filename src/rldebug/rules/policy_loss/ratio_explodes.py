@@ -67,11 +67,10 @@ class RatioExplodes(Rule):
     def check(self, evidence: Run) -> Iterator[Finding]:
         if not evidence["policy/first_log_ratio"].finite.median() <= 0.05:
             return  # not the policy that acted: POL005, or data that is older by design
-        far = evidence["policy/later_log_ratio"]
-        far = far.keep(~np.isnan(far.value))
+        far, ratio = evidence["policy/later_log_ratio"], evidence["policy/ratio_max"]
+        far = far.keep(~np.isnan(far.value) & np.isin(far.update, ratio.update))
         if len(far) < self.readings:
             raise NotEnough(f"{len(far)} readings of later minibatches, needs {self.readings}")
-        ratio = evidence["policy/ratio_max"]
         ratio = ratio.keep(np.isin(ratio.update, far.update))
         huge, beyond = ratio.value > self.most, far.value > self.nats
         if np.mean(huge) < self.share and np.mean(beyond) < self.most_of:

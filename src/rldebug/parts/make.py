@@ -1,0 +1,96 @@
+"""From a name to an environment: Gymnasium's ids, `module:id` for one's own, Atari's through its preprocessing."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+
+_EXTRAS = {"mujoco": "MuJoCo", "box2d": "Box2D"}
+
+
+class EnvError(Exception):
+    """An environment that cannot be made: says why, and what to install where that would help."""
+
+
+def make_env(env_id: str, *, preprocess: bool = True, training: bool = True, **arguments: Any) -> gym.Env[Any, Any]:
+    """`gymnasium.make`, with what is missing said in words.
+
+    An Atari game comes as stacked grey frames of 84 × 84, for training with clipped rewards.
+    """
+    # A module of the user's lies in the folder they stand in, which an installed command does not look into by itself.
+    if ":" in env_id and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    atari = register(env_id)
+    try:
+        if atari and preprocess:
+            from rldebug.parts.preprocess import atari_env
+
+            made: gym.Env[Any, Any] = atari_env(env_id, clip=training, **arguments)
+        else:
+            # Its checker complains of observations outside the space, and hides what step() returned.
+            made = gym.make(env_id, disable_env_checker=True, **arguments)
+    except (gym.error.Error, ImportError) as error:
+        raise EnvError(_why_not(env_id, error)) from error
+    except Exception as error:
+        raise EnvError(f"{env_id} could not be made: {said(error)}") from error
+    return made
+
+
+def register(env_id: str) -> bool:
+    """Atari's ids are known only when its package has been told of. Whether it is one."""
+    if not env_id.startswith("ALE/") and "NoFrameskip-" not in env_id:
+        return False
+    try:
+        gym.register_envs(importlib.import_module("ale_py"))
+    except ImportError as error:
+        raise EnvError(f"{env_id} needs the Atari emulator: pip install 'rldebug[atari]'") from error
+    return True
+
+
+def maker(
+    env_id: str, arguments: Mapping[str, Any] | None = None, *, frames: int = 0, folder: Path | None = None
+) -> Callable[..., gym.Env[Any, Any]]:
+    """A function that makes the environment: `make()` for training, `make(training=False)` for evaluation.
+
+    Tried once here, so that what is wrong with it is said at once. `frames`: every so many observations of the first
+    environment made are kept as pictures in `folder`.
+    """
+    make_env(env_id, **(arguments or {})).close()
+    made = []
+
+    def make(*, training: bool = True) -> gym.Env[Any, Any]:
+        env = make_env(env_id, training=training, **(arguments or {}))
+        made.append(env_id)
+        if frames and folder is not None and len(made) == 1:
+            from rldebug.parts.preprocess import Inspect
+
+            try:
+                env = Inspect(env, frames, folder)
+            except ValueError as error:  # its observations are no images
+                raise EnvError(str(error)) from error
+        return env
+
+    return make
+
+
+def said(error: BaseException) -> str:
+    """The error, and the line it came from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({os.path.relpath(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}{where}"
+
+
+def _why_not(env_id: str, error: Exception) -> str:
+    if isinstance(error, (ModuleNotFoundError, gym.error.DependencyNotInstalled)):
+        spec = gym.registry.get(env_id)
+        for extra, what in _EXTRAS.items():
+            if spec is not None and extra in str(spec.entry_point):
+                return f"{env_id} needs {what}: pip install 'rldebug[{extra}]'"
+    return f"{env_id} could not be made: {' '.join(str(error).split())}".replace("`", "'")
