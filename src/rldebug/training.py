@@ -108,7 +108,7 @@ class Training:
         self.iteration = 0
         self.interrupted = False
         self.every_line = False
-        self.folder = folder if self.world.first else None
+        self.folder = folder
         self._make, self._make_for_evaluation, self._baseline = make, make_for_evaluation or make, baseline
         self._checkpoint = checkpoint
         self._kept: dict[str, Kept] = {}

@@ -192,6 +192,23 @@ def test_running_out_of_time_is_not_an_ending(n_step, tmp_path):
     np.testing.assert_allclose(q(torch.ones(1, 1)).detach().numpy(), 5.0, atol=0.25)
 
 
+def test_what_is_stored_is_where_the_action_led_also_at_an_ending(tmp_path):
+    class Clock(gym.Env):
+        observation_space, action_space = spaces.Box(0, 9, (1,)), spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            self.time = 0
+            return np.zeros(1, np.float32), {}
+
+        def step(self, action):
+            self.time += 1
+            return np.full(1, self.time, np.float32), 0.0, False, self.time == 3, {}
+
+    data = trained(tmp_path, Clock, 500, train_every=4, updates=0)["kept"]["replay"]["data"]
+    assert torch.equal(data["next_obs"], data["obs"] + 1)
+    assert data["truncated"].sum() == 166
+
+
 # ── exploration ──
 
 
@@ -199,7 +216,7 @@ def test_only_random_actions_are_played_without_asking_the_network(tmp_path, mon
     def asked(*_):
         raise AssertionError("the network was asked")
 
-    monkeypatch.setattr(dqn, "_in_numpy", lambda q: asked)
+    monkeypatch.setattr(dqn.QNetwork, "forward", asked)
     made = []
 
     def make():
@@ -312,15 +329,3 @@ def test_stacked_frames_are_stored_once(tmp_path):
 def test_other_actions_are_refused_with_what_to_use_instead(space):
     with pytest.raises(TrainingError, match=r"dqn needs a Discrete action space, this one is .*ppo"):
         rldebug.train("dqn", lambda: Noise(BOX, space), steps=100, quiet=True)
-
-
-def test_acting_in_numpy_is_acting_with_the_network_as_it_is_now():
-    q = dqn.QNetwork(BOX, 4, (16, 8))
-    forward = dqn._in_numpy(q)
-    obs = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
-    for _ in range(2):
-        np.testing.assert_allclose(forward(obs), q(torch.from_numpy(obs)).detach().numpy(), atol=1e-5)
-        with torch.no_grad():
-            for parameter in q.parameters():
-                parameter.add_(torch.randn_like(parameter))  # in place, as optimizers and load_state_dict do
-    assert dqn._in_numpy(dqn.QNetwork(spaces.Discrete(3), 4, (8,))) is None

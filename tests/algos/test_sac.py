@@ -209,13 +209,28 @@ def test_the_first_actions_are_spread_evenly_over_the_range(tmp_path):
         return made[-1]
 
     trained(tmp_path, make, 500, learning_starts=500)
-    played = np.stack(made[0].played)
-    assert len(played) == 500
-    for i in range(2):
-        low, high = ACTION.low[i], ACTION.high[i]
-        counts, _ = np.histogram(played[:, i], 5, (low, high))
-        assert counts.sum() == 500
-        assert counts.min() > 60
+    unit = 2 * (np.stack(made[0].played) - ACTION.low) / (ACTION.high - ACTION.low) - 1
+    assert unit.shape == (500, 2)
+    assert np.abs(unit).max() <= 1
+    assert (np.abs(unit) > 0.6).mean() == pytest.approx(0.4, abs=0.04)  # of the untrained policy: 0.49
+    assert unit.mean() == pytest.approx(0.0, abs=0.06)
+
+
+def test_what_is_stored_is_where_the_action_led_also_at_an_ending(tmp_path):
+    class Clock(gym.Env):
+        observation_space, action_space = spaces.Box(0, 9, (1,)), ACTION
+
+        def reset(self, *, seed=None, options=None):
+            self.time = 0
+            return np.zeros(1, np.float32), {}
+
+        def step(self, action):
+            self.time += 1
+            return np.full(1, self.time, np.float32), 0.0, self.time == 3, self.time == 5, {}
+
+    data = trained(tmp_path, Clock, 500, learning_starts=500)["kept"]["replay"]["data"]
+    assert torch.equal(data["next_obs"], data["obs"] + 1)
+    assert data["terminated"].sum() == 166
 
 
 def test_actions_count_in_units_of_their_range_for_the_critics():

@@ -186,7 +186,7 @@ def test_an_exit_code_is_passed_on_and_a_rank_that_hangs_is_ended(capfd, monkeyp
     failing = "\n    while not pathlib.Path('deaf').exists(): time.sleep(0.01)\n    sys.exit(7)"
     assert run_ranks(python(f"if rank == '1':{failing}\n{deaf}"), 2) == 7
     assert "rank 1 of 2" in (said := capfd.readouterr().err)
-    assert "ended with exit code 7: its own message is above; the other 1 were ended" in said
+    assert "ended with exit code 7: its own message is above; the other was ended" in said
 
 
 def test_the_rank_that_died_is_named_not_the_one_that_noticed(capfd):

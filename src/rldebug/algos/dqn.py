@@ -94,13 +94,10 @@ def train(run: Training, settings: Settings) -> Callable[[Any], Any]:
     replay = _replay(settings, run, envs)
     obs = run.begin(q=q, target_q=target_q, optimizer=optimizer, replay=replay)
     dbg = run.watch(critic=q, target=target_q, optimizer=optimizer, gamma=settings.gamma)
-    in_numpy = _in_numpy(q)
 
     @torch.inference_mode()
     def act(obs: Any) -> Any:
         """Greedily. Evaluation uses it as it is: with ε, returns would measure the dice too."""
-        if in_numpy is not None:
-            return in_numpy(obs).argmax(-1) + first
         return q(as_tensor(space, obs, device)).argmax(-1).cpu().numpy() + first
 
     def epsilon_at(step: int) -> float:
@@ -150,9 +147,10 @@ def train(run: Training, settings: Settings) -> Callable[[Any], Any]:
                     target = batch.reward + batch.discount * bootstrapped(q, target_q, batch_next, settings.double)
                 value = q(batch_obs).gather(-1, (batch.action - first).unsqueeze(-1)).squeeze(-1)
                 # Huber: beyond an error of 1 the gradient grows no further, and rare rewards do not tear at weights.
-                error = F.smooth_l1_loss(value, target, reduction="none")
-                # What is drawn more often than others counts less each time, or the values would lean towards it.
-                loss = (batch.weight * error).mean() if settings.prioritised else error.mean()
+                if settings.prioritised:  # what is drawn more often counts less each time, or values would lean to it
+                    loss = (batch.weight * F.smooth_l1_loss(value, target, reduction="none")).mean()
+                else:
+                    loss = F.smooth_l1_loss(value, target)
                 if dbg:
                     plain = isinstance(batch_obs, Tensor)
                     dbg.replay(
@@ -182,25 +180,6 @@ def train(run: Training, settings: Settings) -> Callable[[Any], Any]:
             run.log(epsilon=epsilon)
 
     return act
-
-
-def _in_numpy(q: QNetwork) -> Callable[[Any], Any] | None:
-    """The forward pass in numpy, on the very same memory, where the network is linear layers on the CPU; else None.
-
-    Acting passes a row or a few at every step. Torch's cost per operation is then nearly all there is: six times more.
-    """
-    layers = [layer for layer in q.net if isinstance(layer, nn.Linear) and layer.weight.device.type == "cpu"]
-    if len(layers) != sum(not isinstance(layer, nn.ReLU) for layer in q.net):
-        return None
-    *hidden, last = [(layer.weight.detach().numpy().T, layer.bias.detach().numpy()) for layer in layers]
-
-    def forward(obs: Any) -> Any:
-        x = np.asarray(obs, np.float32)
-        for weight, bias in hidden:
-            x = np.maximum(x @ weight + bias, 0.0)
-        return x @ last[0] + last[1]
-
-    return forward
 
 
 def _replay(settings: Settings, run: Training, envs: Envs) -> Replay:

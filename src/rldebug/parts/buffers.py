@@ -205,8 +205,8 @@ class Replay:
         on[1:] &= ~(self._flat["terminated"][row[:-1]] | self._flat["truncated"][row[:-1]])
         np.logical_and.accumulate(on, out=on)
         steps = on.sum(0)
-        # `where`, not a product: past the newest row there may be anything, and NaN times 0 is NaN.
-        terms = np.where(on, self._flat["reward"][row] * self._discounts[:-1, None], 0.0)
+        # `where`, not a product with a flag: past the newest row there may be anything, and NaN times 0 is NaN.
+        terms = np.where(on, self._flat["reward"][row], 0.0) * self._discounts[:-1, None]
         return row[steps - 1, np.arange(len(index))], terms.sum(0).astype(np.float32), self._discounts[steps]
 
     def _pick(self, column: _Column, row: Array) -> Any:

@@ -416,7 +416,8 @@ def _watch(ranks: Sequence[subprocess.Popen[bytes]], asked: Sequence[float]) -> 
     while any(each.poll() is None for each in ranks) and time.monotonic() < deadline:
         time.sleep(0.02)
     rank, code = min(failed.items(), key=lambda item: (item[1] == LOST, item[1] > 0))  # a signal comes from outside
-    rest = f"; the other {len(ranks) - 1} were ended" if len(ranks) > 1 else ""
+    others = len(ranks) - 1
+    rest = "" if not others else "; the other was ended" if others == 1 else f"; the other {others} were ended"
     print(f"rank {rank} of {len(ranks)} (pid {ranks[rank].pid}) {_how(code)}{rest}", file=sys.stderr, flush=True)
     return 128 - code if code < 0 else code
 

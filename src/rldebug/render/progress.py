@@ -24,12 +24,16 @@ class Show:
         self._bar: Progress | None = None
         self._task = TaskID(0)
         if out.is_terminal and not quiet:
-            left = TextColumn("{task.fields[left]}")
-            columns = (TextColumn("[bold]{task.description}"), BarColumn(bar_width=24), TaskProgressColumn())
             self._bar = Progress(
-                *columns, TextColumn("{task.fields[numbers]}"), TimeRemainingColumn(), left, console=out
+                TextColumn("[bold]{task.description}"),
+                BarColumn(bar_width=20),
+                TaskProgressColumn(),
+                TextColumn("{task.fields[numbers]} ·"),
+                TimeRemainingColumn(),
+                TextColumn("left"),
+                console=out,
             )
-            self._task = self._bar.add_task(title, total=total, completed=done, numbers="", left="left")
+            self._task = self._bar.add_task(title, total=total, completed=done, numbers="starting")
             self._bar.start()
 
     def tick(self, iteration: int, done: int, numbers: Mapping[str, float]) -> None:
@@ -37,17 +41,15 @@ class Show:
             return
         now = time.perf_counter()
         pace = (done - self._before) / max(now - self._began, 1e-9)
-        shown = " · ".join(
-            [*(f"{name} {short(each)}" for name, each in numbers.items()), f"{thousands(int(pace))} steps/s"]
-        )
-        if self._bar is not None:
-            self._bar.update(self._task, completed=min(done, self.total), numbers=shown)
+        said = [f"{name} {short(each)}" for name, each in numbers.items()]
+        speed = f"{thousands(int(pace))} steps/s"
+        if self._bar is not None:  # there is room for a few: the return, and what the algorithm names first
+            self._bar.update(self._task, completed=min(done, self.total), numbers=" · ".join([speed, *said[:2]]))
         if self.every_line or (self._bar is None and now - self._last_line > _SECONDS_BETWEEN_LINES):
             self._last_line = now
             left = clock((self.total - done) / pace) if pace > 0 else "?"
-            self.out.print(
-                f"iteration {iteration}: {thousands(done)} steps · {shown} · {left} left", style="dim", soft_wrap=True
-            )
+            line = " · ".join([f"iteration {iteration}: {thousands(done)} steps", *said, speed, f"{left} left"])
+            self.out.print(line, style="dim", soft_wrap=True)
 
     def close(self) -> None:
         if self._bar is not None:
