@@ -49,8 +49,8 @@ class Case:
 
 CASES = [
     Case("ppo", "CartPole-v1", 50_000, 475),
-    Case("a2c", "CartPole-v1", 300_000, 475),
-    Case("vpg", "CartPole-v1", 250_000, 475, peer=False),
+    Case("a2c", "CartPole-v1", 200_000, 475),
+    Case("vpg", "CartPole-v1", 200_000, 475, peer=False),
     Case("dqn", "CartPole-v1", 100_000, 475),
     Case("trpo", "CartPole-v1", 60_000, 475),
     Case("ppo", "Acrobot-v1", 150_000, -100),

@@ -104,6 +104,8 @@ def _a2c(settings: Any, envs: Any, seed: int, image: bool) -> Any:
         ent_coef=settings.entropy_coef,
         vf_coef=settings.value_coef,
         max_grad_norm=settings.max_grad_norm,
+        rms_prop_eps=settings.rms_eps,
+        normalize_advantage=settings.normalise_advantage,
         policy_kwargs=_network(settings),
         seed=seed,
         device="cpu",

@@ -19,7 +19,7 @@ SMALL = {
     "a2c": {"envs": 2, "hidden": (16,)},
     "dqn": {"hidden": (16,), "learning_starts": 64, "buffer": 2_000},
     "ppo": {"envs": 2, "steps": 32, "epochs": 2, "minibatch": 32, "hidden": (16,)},
-    "sac": {"hidden": (16,), "learning_starts": 64, "buffer": 2_000},
+    "sac": {"hidden": (16,), "learning_starts": 64, "buffer": 2_000, "batch": 16, "train_every": 8},
     "trpo": {"envs": 2, "steps": 64, "hidden": (16,)},
     "vpg": {"envs": 2, "steps": 64, "hidden": (16,)},
 }
