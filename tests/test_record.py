@@ -2,8 +2,8 @@
 
 import contextlib
 import errno
-import itertools
 import gc
+import itertools
 import json
 import os
 import signal
