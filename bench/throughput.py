@@ -127,7 +127,15 @@ def a2c() -> dict[str, Contender]:
 
 def dqn() -> dict[str, Contender]:
     same = {"buffer": 50_000, "learning_starts": 100, "batch": 32, "lr": 1e-4, "train_every": 4, "updates": 1}
-    ends = {"epsilon_fraction": 0.1, "epsilon_end": 0.05, "target_every": 2_500, "hidden": (64, 64), "double": False}
+    ends = {
+        "epsilon_fraction": 0.1,
+        "epsilon_end": 0.05,
+        "target_every": 2_500,
+        "hidden": (64, 64),
+        "double": False,
+        "n_step": 1,
+        "anneal": False,
+    }
     return {
         "rldebug": ours("dqn", CARTPOLE, envs=1, **same, **ends),
         "SB3": sb3("DQN", CARTPOLE, 1, buffer_size=50_000),
@@ -148,7 +156,14 @@ def atari_ppo() -> dict[str, Contender]:
 
 def atari_dqn() -> dict[str, Contender]:
     same = {"buffer": 10_000, "learning_starts": 200, "batch": 32, "lr": 1e-4, "train_every": 4, "updates": 1}
-    ends = {"epsilon_fraction": 0.1, "epsilon_end": 0.05, "target_every": 250, "double": False}
+    ends = {
+        "epsilon_fraction": 0.1,
+        "epsilon_end": 0.05,
+        "target_every": 250,
+        "double": False,
+        "n_step": 1,
+        "anneal": False,
+    }
     script = {"buffer_size": 10_000, "learning_starts": 200, "target_network_frequency": 1_000}
     return {
         "rldebug": ours("dqn", PONG, envs=1, **same, **ends),

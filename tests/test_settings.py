@@ -10,6 +10,7 @@ from rldebug.settings import SettingsError, choose, literals, pairs, read_toml
 @dataclass(frozen=True)
 class Some:
     lr: float = 1e-3
+    gamma: float = 0.99
     steps: int = 128
     anneal: bool = True
     hidden: tuple[int, ...] = (64, 64)
@@ -29,6 +30,7 @@ def test_later_changes_win():
         ("anneal", "no", False),
         ("hidden", "32,16", (32, 16)),
         ("hidden", "()", ()),
+        ("hidden", "[32, 32]", (32, 32)),
         ("hidden", [8], (8,)),
         ("limit", "none", None),
         ("limit", "0.1", 0.1),
@@ -42,12 +44,15 @@ def test_texts_are_read_as_the_field_wants(name, text, value):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"gama": 1}, "no setting 'gama': expected one of lr, steps"),
+        ({"gama": 1}, "no setting 'gama': did you mean gamma"),
         ({"step": 1}, "no setting 'step': did you mean steps"),
-        ({"steps": "1.5"}, "steps is '1.5', expected int"),
-        ({"lr": "fast"}, "lr is 'fast', expected float"),
-        ({"anneal": "maybe"}, "anneal is 'maybe', expected bool"),
-        ({"hidden": "64,x"}, "hidden is '64,x', expected tuple"),
+        ({"steps": "1.5"}, "steps is '1.5', expected a whole number"),
+        ({"lr": "fast"}, "lr is 'fast', expected a number"),
+        ({"anneal": "maybe"}, "anneal is 'maybe', expected true or false"),
+        ({"steps": 0}, "steps is 0, expected at least 1"),
+        ({"lr": "-1"}, "lr is -1, expected at least 0"),
+        ({"gamma": 99}, "gamma is 99, expected 0 to 1"),
+        ({"hidden": "64,x"}, "hidden is '64,x', expected whole numbers with commas"),
     ],
 )
 def test_what_does_not_fit_is_named(change, said):

@@ -1,5 +1,6 @@
 """What all algorithms share: checkpoints that survive, folders that are not overwritten, errors that say what to do."""
 
+import json
 from dataclasses import dataclass
 
 import gymnasium as gym
@@ -146,6 +147,47 @@ def test_the_evaluation_leaves_no_long_episode_out(tmp_path):
     run = training(tmp_path, make=make)
     returns = run.evaluate(lambda obs: torch.zeros(len(obs), 1).numpy(), 4)
     assert sorted(returns) == [3, 3, 9, 9]
+
+
+def test_a_killed_run_leaves_no_line_twice(tmp_path):
+    """It went on after its last checkpoint: what came after is played again, and written again."""
+    walk(training(tmp_path, steps=20), nn.Linear(2, 2))
+    lines = tmp_path / "run" / "progress.jsonl"
+    with lines.open("a") as file:
+        file.write('{"iteration": 3, "steps": 30}\n')  # after the checkpoint
+    resumed = training(tmp_path, steps=40, checkpoint=read_checkpoint(tmp_path / "run"))
+    walk(resumed, nn.Linear(2, 2))
+    assert [json.loads(line)["iteration"] for line in lines.read_text().splitlines()] == [1, 2, 3, 4]
+
+
+def test_settings_that_do_not_fit_the_checkpoint(tmp_path):
+    walk(training(tmp_path), nn.Linear(2, 2))
+    with pytest.raises(TrainingError, match="the checkpoint does not fit: size mismatch for"):
+        walk(training(tmp_path, checkpoint=read_checkpoint(tmp_path / "run")), nn.Linear(2, 3))
+
+
+def test_numbers_that_are_not_finite_are_said_once(tmp_path, capsys):
+    run, layer = training(tmp_path), nn.Linear(2, 2)
+    with torch.no_grad():
+        layer.weight.fill_(torch.nan)
+    walk(run, layer)
+    assert capsys.readouterr().err.count("weight: not finite, since iteration 1") == 1
+
+
+def test_a_run_on_what_a_function_made_wants_the_function_again(tmp_path):
+    def mine():
+        return gym.make("CartPole-v1")
+
+    small = {"envs": 1, "steps": 8, "epochs": 1}
+    rldebug.train("ppo", mine, steps=1, folder=str(tmp_path), quiet=True, settings=small)
+    with pytest.raises(TrainingError, match="what the function mine makes: pass it as env"):
+        rldebug.train("ppo", resume=str(tmp_path), steps=16, quiet=True)
+    rldebug.train("ppo", mine, resume=str(tmp_path), steps=16, quiet=True)
+
+
+def test_an_environment_is_not_what_makes_one():
+    with pytest.raises(TrainingError, match="expected what makes one"):
+        rldebug.train("ppo", gym.make("CartPole-v1"))
 
 
 def test_no_steps_is_refused(tmp_path):

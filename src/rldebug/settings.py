@@ -32,11 +32,15 @@ def choose(kind: Any, *changes: Mapping[str, Any]) -> Any:
             instead = f"did you mean {' or '.join(close)}?" if close else f"expected one of {', '.join(names)}"
             raise SettingsError(f"no setting {name!r}: {instead}")
         chosen[name] = _fit(name, value, hints[name])
+        _check_range(name, chosen[name])
     return kind(**chosen)
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    return parse_toml(path.read_text(encoding="utf-8"), str(path))
+def read_toml(path: Path, table: str | None = None) -> dict[str, Any]:
+    """The settings of a file; where it has a table of that name, those in it."""
+    read = parse_toml(path.read_text(encoding="utf-8"), str(path))
+    inner = read.get(table) if table is not None else None
+    return inner if isinstance(inner, dict) else read
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
@@ -69,12 +73,36 @@ def _literal(text: str) -> Any:
         return text  # not a number, a list or the like: a word
 
 
+_AT_LEAST_0 = {"learning_starts", "updates"}  # whole numbers that may be 0; all others are counts, at least 1
+_SIGNED = {"log_std", "target_entropy"}  # all other numbers are at least 0
+_AT_MOST_1 = {"gamma", "lam", "tau", "beta", "epsilon_start", "epsilon_end", "epsilon_fraction", "rms_alpha"}
+
+
+def _check_range(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return
+    least = 1 if isinstance(value, int) and name not in _AT_LEAST_0 else 0
+    too_much = name in _AT_MOST_1 and value > 1
+    if (name not in _SIGNED and not value >= least) or too_much:
+        raise SettingsError(
+            f"{name} is {value:g}, expected {least} to 1"
+            if name in _AT_MOST_1
+            else f"{name} is {value:g}, expected at least {least}"
+        )
+
+
 def _fit(name: str, value: Any, wanted: Any) -> Any:
     try:
         return _read(value, wanted)
     except (KeyError, TypeError, ValueError):
-        shown = getattr(wanted, "__name__", None) if not get_args(wanted) else None
-        raise SettingsError(f"{name} is {value!r}, expected {shown or str(wanted).replace('typing.', '')}") from None
+        raise SettingsError(f"{name} is {value!r}, expected {_in_words(wanted)}") from None
+
+
+def _in_words(wanted: Any) -> str:
+    if get_origin(wanted) is tuple:
+        return "whole numbers with commas between, such as 64,64"
+    words = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
+    return words.get(wanted) or "a number, or none"
 
 
 def _read(value: Any, wanted: Any) -> Any:
@@ -83,7 +111,7 @@ def _read(value: Any, wanted: Any) -> Any:
             return None
         return _read(value, next(each for each in get_args(wanted) if each is not type(None)))
     if get_origin(wanted) is tuple:
-        parts = value.replace("(", "").replace(")", "").split(",") if isinstance(value, str) else value
+        parts = value.strip("()[] ").split(",") if isinstance(value, str) else value
         return tuple(_read(part, get_args(wanted)[0]) for part in parts if part != "")
     if wanted is bool:
         if isinstance(value, bool):

@@ -18,7 +18,7 @@ import torch
 from rldebug import algos
 from rldebug.evidence.baseline import cached, random_return
 from rldebug.parts import distributed
-from rldebug.parts.make import maker
+from rldebug.parts.make import maker, try_out
 from rldebug.settings import choose, parse_toml
 from rldebug.training import Act, Summary, Training, TrainingError, read_checkpoint
 
@@ -42,8 +42,8 @@ def train(
     settings: Mapping[str, Any] | None = None,
     env_args: Mapping[str, Any] | None = None,
     device: str = "cpu",
-    folder: Path | None = None,
-    resume: Path | None = None,
+    folder: str | Path | None = None,
+    resume: str | Path | None = None,
     checkpoint_every: int = 100,
     record: bool = False,
     frames: int = 0,
@@ -53,14 +53,18 @@ def train(
     """Train `algorithm` ("ppo", "dqn", …) on a Gymnasium id, or on what a function of no arguments makes.
 
     settings          changes to the algorithm's settings, or to those that are known to work on the environment
-    folder, resume    where checkpoints go, and where one is taken from (with its environment, seed and settings)
+    folder            where checkpoints and progress go; without one, nothing is kept
+    resume            the folder of a run to go on with: its environment, seed and settings come with it
     record            watch the run with rldebug, and print the diagnosis
     frames            every so many observations of the first environment are kept as pictures in the folder
     """
     module = find(algorithm)
+    folder, resume = (None if each is None else Path(each) for each in (folder, resume))
+    if isinstance(env, gym.Env):
+        raise TrainingError("env is an environment, expected what makes one, since several are needed: its class, say")
     world = distributed.join(device=_device(device))
-    if world.size > 1 and not getattr(module, "MANY_PROCESSES", False):
-        raise TrainingError(f"{algorithm} trains in one process; vpg can use several")
+    if world.size > 1:
+        many_processes(algorithm)
     checkpoint = None
     if resume is not None:
         folder = folder or resume
@@ -69,7 +73,7 @@ def train(
         steps = checkpoint["steps"] if steps is None else steps
         chosen = choose(module.Settings, checkpoint["settings"], settings or {})
     elif env is None:
-        raise TrainingError("which environment? For example: --env CartPole-v1")
+        raise TrainingError("which environment? For example CartPole-v1")
     else:
         known = presets(algorithm).get(env, {}) if isinstance(env, str) else {}
         chosen = choose(module.Settings, known, settings or {})
@@ -82,6 +86,7 @@ def train(
         baseline = partial(cached, env, env_args=env_args, episodes=20)
     else:
         make = for_evaluation = env
+        try_out(make(), env_id)
         baseline = partial(random_return, env, episodes=20)
     run = Training(
         algorithm,
@@ -89,6 +94,7 @@ def train(
         steps=STEPS if steps is None else steps,
         settings=chosen,
         make=make,
+        by_id=isinstance(env, str),
         make_for_evaluation=for_evaluation,
         baseline=baseline,
         seed=seed,
@@ -112,9 +118,17 @@ def names() -> list[str]:
 
 
 def find(algorithm: str) -> ModuleType:
+    algorithm = algorithm.lower()
     if algorithm not in names():
         raise TrainingError(f"no algorithm called {algorithm}: expected one of {', '.join(names())}")
     return importlib.import_module(f"rldebug.algos.{algorithm}")
+
+
+def many_processes(algorithm: str) -> bool:
+    """Whether it can train in several; says so where it cannot."""
+    if not getattr(find(algorithm), "MANY_PROCESSES", False):
+        raise TrainingError(f"{algorithm} trains in one process; vpg can use several")
+    return True
 
 
 def presets(algorithm: str) -> dict[str, dict[str, Any]]:
@@ -138,6 +152,8 @@ def _as_before(checkpoint: Mapping[str, Any], algorithm: str, env: Any, seed: in
     """A resumed run is the run it was: another algorithm or environment is refused."""
     if checkpoint["algorithm"] != algorithm:
         raise TrainingError(f"the run to resume is of {checkpoint['algorithm']}, not of {algorithm}")
+    if env is None and not checkpoint["by_id"]:
+        raise TrainingError(f"the run to resume was on what the function {checkpoint['env_id']} makes: pass it as env")
     if env is None or env == checkpoint["env_id"] or callable(env):
         return env or checkpoint["env_id"], checkpoint["seed"]
     raise TrainingError(f"the run to resume is on {checkpoint['env_id']}, not on {env}")

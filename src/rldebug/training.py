@@ -70,6 +70,7 @@ class Summary:
     greedy: list[float]  # returns of the evaluation's episodes
     random: Baseline | None
     folder: str | None
+    clean: bool | None = None  # what was recorded, by its diagnosis; None where nothing was
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -88,6 +89,7 @@ class Training:
         steps: int,
         settings: Any,
         make: Callable[[], gym.Env[Any, Any]],
+        by_id: bool = True,
         make_for_evaluation: Callable[[], gym.Env[Any, Any]] | None = None,
         baseline: Callable[[], Baseline] | None = None,
         seed: int = 0,
@@ -109,6 +111,9 @@ class Training:
         self.interrupted = False
         self.every_line = False
         self.folder = folder
+        self._by_id = by_id
+        self._saved = time.perf_counter()
+        self._broken: set[str] = set()
         self._make, self._make_for_evaluation, self._baseline = make, make_for_evaluation or make, baseline
         self._checkpoint = checkpoint
         self._kept: dict[str, Kept] = {}
@@ -146,6 +151,8 @@ class Training:
         else:
             obs = self._restore(self._checkpoint)
         self._began, self._before = time.perf_counter(), self.steps_done
+        if self.world.first and not self.quiet:
+            self._say_where()
         return obs
 
     def watch(self, **watched: Any) -> Watch | None:
@@ -169,7 +176,7 @@ class Training:
                 if self.world.first:
                     show.tick(self.iteration, self.steps_done, {**self._returns(), **self._numbers})
                     self._note()
-                if stop or (self.checkpoint_every and self.iteration % self.checkpoint_every == 0):
+                if stop or self._due():
                     self.save()
                 if stop:
                     self.interrupted = True
@@ -183,6 +190,12 @@ class Training:
             values = torch.stack([each.float().reshape(()) for each in tensors.values()]).tolist()
             numbers = {**numbers, **dict(zip(tensors, values, strict=True))}
         self._numbers = {name: float(each) for name, each in numbers.items()}
+        broken = [name for name, each in self._numbers.items() if not np.isfinite(each) and name not in self._broken]
+        if broken and self.world.first:
+            self._broken.update(broken)
+            what = f"{', '.join(broken)}: not finite, since iteration {self.iteration + 1}"
+            hint = "" if self.record else "; nothing is learned any more, and --record says where it began"
+            console(stderr=True).print(f"warning: {what}{hint}", style="yellow", soft_wrap=True)
 
     # ── checkpoints ──
 
@@ -194,6 +207,7 @@ class Training:
             "format": FORMAT,
             "algorithm": self.algorithm,
             "env_id": self.env_id,
+            "by_id": self._by_id,  # or made by a function, which no file can hold
             "settings": _plain_settings(self.settings),
             "seed": self.seed,
             "steps": self.steps,
@@ -205,6 +219,7 @@ class Training:
             "envs": self._envs.state_dict(),
             "random": _random_state(self.device),
         }
+        self._saved = time.perf_counter()
         path = self._folder() / _checkpoint_name(self.world.rank)  # type: ignore[operator]
         unfinished = path.with_suffix(".unfinished")
         try:
@@ -223,13 +238,20 @@ class Training:
         missing = sorted(set(self._kept) ^ set(state["kept"]))
         if missing:
             raise TrainingError(f"the checkpoint does not fit this version of {self.algorithm}: {', '.join(missing)}")
-        for name, each in self._kept.items():
-            each.load_state_dict(state["kept"][name])
-        obs, problems = self._envs.load_state_dict(state["envs"])
+        try:
+            for name, each in self._kept.items():
+                each.load_state_dict(state["kept"][name])
+            obs, problems = self._envs.load_state_dict(state["envs"])
+        except (KeyError, RuntimeError, ValueError) as error:
+            reason = str(error).strip().splitlines()[-1].strip(" \t.")
+            raise TrainingError(
+                f"the checkpoint does not fit: {reason}. What was built with other settings cannot go on"
+            ) from error
         for problem in problems:
             console(stderr=True).print(f"resumed, but not bit-exactly: {problem}", style="yellow", markup=False)
         self.steps_done, self.iteration = state["steps_done"], state["iteration"]
         self._window = deque((each[0], each[1]) for each in state["window"])
+        self._forget_later_lines()
         _set_random_state(state["random"], self.device)  # last: restoring draws random numbers too
         return obs
 
@@ -238,8 +260,7 @@ class Training:
     def close(self, act: Act | None = None, *, episodes: int = 10) -> Summary:
         """Diagnose what was recorded, evaluate greedily, compare with the random policy."""
         seconds = time.perf_counter() - self._began
-        if self._dbg is not None:
-            self._dbg.close()
+        report = None if self._dbg is None else self._dbg.close()
         if self._envs is not None:
             self._envs.close()
         greedy = self.evaluate(act, episodes) if act is not None and self.world.first else []
@@ -257,6 +278,7 @@ class Training:
             greedy=greedy,
             random=self._random(),
             folder=None if self.folder is None else str(self.folder),
+            clean=None if report is None else report.clean,
         )
         if self.world.first and not self.quiet:
             _print(summary)
@@ -297,6 +319,21 @@ class Training:
         episodes = sum(each[1] for each in self._window)
         return {"return": sum(each[0] for each in self._window) / episodes} if episodes else {}
 
+    def _say_where(self) -> None:
+        out = console(stderr=True)
+        if self.folder is not None:
+            out.print(f"kept in {self.folder}", style="dim", markup=False, soft_wrap=True)
+        if self.steps_done >= self.steps:
+            text = f"nothing left to do: the run has its {thousands(self.steps_done)} steps; --steps N goes further"
+            out.print(text, style="yellow")
+
+    def _due(self) -> bool:
+        """Every so many iterations; and every minute, so that a killed run of long iterations loses little."""
+        if not self.checkpoint_every:
+            return False
+        late = time.perf_counter() - self._saved > 60.0 and self.world.size == 1  # ranks must agree, and clocks do not
+        return late or self.iteration % self.checkpoint_every == 0
+
     def _random(self) -> Baseline | None:
         if self._baseline is None or not self.world.first:
             return None
@@ -312,6 +349,14 @@ class Training:
             line = {"iteration": self.iteration, "steps": self.steps_done, **self._returns(), **self._numbers}
             with open(folder / "progress.jsonl", "a", encoding="utf-8") as file:
                 file.write(json.dumps({name: _number(each) for name, each in line.items()}) + "\n")
+
+    def _forget_later_lines(self) -> None:
+        """A run that was killed went on after its last checkpoint: those iterations are played again."""
+        file = None if self.folder is None else self.folder / "progress.jsonl"
+        if file is None or not file.is_file() or not self.world.first:
+            return
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        file.write_text("".join(lines[: self.iteration]), encoding="utf-8")
 
     def _folder(self) -> Path | None:
         if self.folder is not None:
@@ -355,7 +400,7 @@ def _interruptible() -> Iterator[list[int]]:
         if wanted:
             raise KeyboardInterrupt
         wanted.append(number)
-        console(stderr=True).print("\nstopping after this iteration, to save; again to stop at once", style="yellow")
+        console(stderr=True).print("\nstopping after this iteration; again to stop at once", style="yellow")
 
     if threading.current_thread() is not threading.main_thread():
         yield wanted  # only the main thread may set handlers

@@ -35,13 +35,21 @@ def test_an_unknown_command_or_option_is_a_usage_error(rldebug):
 
 
 def test_a_bug_of_ours_is_called_one(rldebug, monkeypatch):
-    def broken():
-        raise ZeroDivisionError("by nothing")
-
-    monkeypatch.setattr(sys.modules["rldebug.commands.metrics"], "metrics", broken)
+    monkeypatch.setattr("rldebug.catalogue.metrics", None)
     said = rldebug("metrics")
     assert said.status == 2
     assert said.err == (
-        "rldebug: this is a bug in rldebug, not in your program: ZeroDivisionError: by nothing "
+        "rldebug: this is a bug in rldebug, not in your program: TypeError: 'NoneType' object is not callable "
         "(RLDEBUG_TRACEBACK=1 shows where)\n"
     )
+
+
+def test_an_error_in_the_users_own_code_is_theirs(rldebug, monkeypatch):
+    def theirs():
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr(sys.modules["rldebug.commands.metrics"], "metrics", theirs)
+    said = rldebug("metrics")
+    assert said.status == 2
+    assert said.err.startswith("rldebug: ZeroDivisionError: by nothing (")
+    assert "test_main.py:" in said.err

@@ -84,6 +84,7 @@ def test_ctrl_c_saves_and_the_run_can_go_on():
     command = [sys.executable, "-m", "rldebug", "train", "ppo", *SMALL, "--steps", "10000000", "--episodes", "1"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
+        running.stderr.readline()  # where it is kept
         first = running.stderr.readline()
         running.send_signal(signal.SIGINT)
         rest = running.stderr.read()

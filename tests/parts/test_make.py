@@ -1,12 +1,13 @@
 """From a name to an environment, and what is said where that fails."""
 
 import sys
+from types import MappingProxyType
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
-from rldebug.parts.make import EnvError, make_env, maker
+from rldebug.parts.make import EnvError, make_env, maker, try_out
 
 
 def test_an_unknown_id_has_close_matches():
@@ -64,3 +65,65 @@ def test_the_first_environment_keeps_pictures(tmp_path):
             env.step(0)
     del gym.registry["Screen-v0"]
     assert 1 <= len(list((tmp_path / "frames").glob("*.png"))) <= 3
+
+
+class Sound(gym.Env):
+    observation_space = gym.spaces.Dict({"where": gym.spaces.Box(-1, 1, (2,)), "mode": gym.spaces.Discrete(3)})
+    action_space = gym.spaces.Discrete(2)
+    # Outside the bounds, as in many sound environments.
+    seen = MappingProxyType({"where": np.full(2, 9.0, np.float32), "mode": 1})
+
+    def reset(self, *, seed=None, options=None):
+        return self.seen, {}
+
+    def step(self, action):
+        return self.seen, 0.0, False, False, {}
+
+
+class FourValues(Sound):
+    def step(self, action):
+        return self.seen, 0.0, False, {}
+
+
+class OldReset(Sound):
+    def reset(self, *, seed=None, options=None):
+        return self.seen
+
+
+class OtherShape(Sound):
+    def step(self, action):
+        return {"where": np.zeros(3), "mode": 1}, 0.0, False, False, {}
+
+
+class NoKey(Sound):
+    def reset(self, *, seed=None, options=None):
+        return {"where": np.zeros(2)}, {}
+
+
+class Raises(Sound):
+    def step(self, action):
+        raise KeyError("speed")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (FourValues, r"step\(\) returned 4 values, as gym did before 0.26, expected \(obs, reward"),
+        (OldReset, r"reset\(\) returned a mappingproxy, expected \(obs, info\)"),
+        (OtherShape, r"obs\['where'\] has shape \(3,\), expected \(2,\)"),
+        (
+            NoKey,
+            "obs is a dict of where, expected a dict of (where, mode|mode, where)",
+        ),
+        (Raises, r"could not be played: KeyError: 'speed' \(.*test_make.py"),
+    ],
+    ids=lambda each: each.__name__ if isinstance(each, type) else "",
+)
+def test_what_breaks_the_contract_is_said_before_training(kind, text):
+    with pytest.raises(EnvError, match=text):
+        try_out(kind(), "mine")
+
+
+def test_a_sound_environment_is_left_alone():
+    try_out(Sound(), "mine")
+    try_out(gym.make("CartPole-v1"), "CartPole-v1")

@@ -66,4 +66,19 @@ def _in_words(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
     last = f"{type(error).__name__}: {error}"
+    theirs = _users_line(error)
+    if theirs is not None:
+        return f"{last} ({theirs}; RLDEBUG_TRACEBACK=1 shows more)"
     return f"this is a bug in rldebug, not in your program: {last} (RLDEBUG_TRACEBACK=1 shows where)"
+
+
+def _users_line(error: Exception) -> str | None:
+    """The line of the user's own code that raised it, or called what did: not one of rldebug's, nor of a library's."""
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = os.path.abspath(frame.filename)
+        if file.startswith(ours):
+            continue
+        if "site-packages" not in file and not file.startswith((sys.prefix, sys.base_prefix)) and os.path.exists(file):
+            return f"{os.path.relpath(file)}:{frame.lineno}"
+    return None

@@ -15,10 +15,13 @@ def train(
     env: Annotated[
         str | None, typer.Option(metavar="ID", help="A Gymnasium id, or module:id for one of yours.")
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="Environment steps in all; 100 000 unless given.")] = None,
+    steps: Annotated[float | None, typer.Option(help="Environment steps in all; 100 000 unless given.")] = None,
     seed: Annotated[int, typer.Option(help="Everything random follows from it.")] = 0,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Change a setting, such as lr=1e-3 or hidden=64,64; repeatable."
+        ),
     ] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Settings from a TOML file.")] = None,
     checkpoint_every: Annotated[
@@ -44,6 +47,8 @@ def train(
 
     The run is kept in .rldebug/train: checkpoints, and a line of numbers per iteration. Ctrl-C saves, and --resume goes
     on as if nothing had happened, to the bit.
+
+    Exit status: 0 trained, 1 --record made a finding of severity warning or error, 2 could not run, 130 interrupted.
     """
     # Before torch and numpy are imported: later, their thread pools have their size.
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -54,20 +59,21 @@ def train(
     from rldebug.parts.distributed import LOST, RankLost, launch
     from rldebug.render.json import write_data
     from rldebug.settings import literals, pairs, read_toml
+    from rldebug.train import many_processes
     from rldebug.train import train as run
     from rldebug.training import new_folder
 
     torch.set_num_threads(threads)
     folder = folder or resume or (new_folder(algo, env, seed) if env else None)
-    if processes > 1 and "RANK" not in os.environ:
+    if processes > 1 and "RANK" not in os.environ and many_processes(algo):
         raise typer.Exit(launch([*sys.argv[1:], "--folder", str(folder)], processes))
     try:
         trained = run(
             algo,
             env,
-            steps=steps,
+            steps=None if steps is None else int(steps),
             seed=seed,
-            settings={**(read_toml(config) if config else {}), **pairs(set_, "--set")},
+            settings={**(read_toml(config, algo) if config else {}), **pairs(set_, "--set")},
             env_args=literals(env_arg, "--env-arg"),
             device=device,
             folder=folder,
@@ -83,4 +89,4 @@ def train(
         raise typer.Exit(LOST) from lost
     if json is not None:
         write_data(trained.summary.to_dict(), json)
-    raise typer.Exit(130 if trained.summary.interrupted else 0)
+    raise typer.Exit(130 if trained.summary.interrupted else 1 if trained.summary.clean is False else 0)

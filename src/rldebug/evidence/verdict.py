@@ -92,7 +92,8 @@ def _holds(test: Callable[[Any, Any], bool], yours: Any, ours: Any) -> bool:
 # By concept; the first that holds is said.
 _CONSEQUENCES: dict[str, tuple[tuple[Callable[[Any, Any], bool], str], ...]] = {
     "discount": (
-        (lambda yours, ours: yours >= 1, "no discount: values of long episodes grow without bound"),
+        (lambda yours, ours: yours > 1, "above 1: later rewards count more than earlier ones, and values explode"),
+        (lambda yours, ours: yours == 1, "no discount: values of long episodes grow without bound"),
         (lambda yours, ours: 1 - yours >= 5 * (1 - ours), "rewards further off hardly count"),
         (lambda yours, ours: 1 - ours >= 5 * (1 - yours), "values are larger, and slower to learn"),
     ),

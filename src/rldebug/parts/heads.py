@@ -37,7 +37,7 @@ def as_tensor(space: spaces.Space[Any], obs: Any, device: str | torch.device = "
         and isinstance(space, spaces.Box)
         and obs.shape[1:] == space.shape
         and (obs.flags.c_contiguous and obs.flags.writeable)
-        and device == "cpu"
+        and device in _CPU
     ):
         return torch.from_numpy(obs)
     if isinstance(space, spaces.Dict):
@@ -59,7 +59,7 @@ def as_tensor(space: spaces.Space[Any], obs: Any, device: str | torch.device = "
     except ValueError:
         tensor = torch.from_numpy(obs.copy())  # and refuses flipped ones
     # Not to wait is safe: memory that is not pinned has been read when the call returns.
-    return tensor if device == "cpu" else tensor.to(device, non_blocking=True)
+    return tensor if device in _CPU else tensor.to(device, non_blocking=True)
 
 
 def is_image(space: spaces.Space[Any]) -> bool:
@@ -424,6 +424,7 @@ def _shaped(row: Tensor, shape: tuple[int, ...]) -> Tensor:
 # ── What both use ──
 
 _Layer = TypeVar("_Layer", nn.Linear, nn.Conv2d)
+_CPU = ("cpu", torch.device("cpu"))
 _FLOAT32 = np.dtype(np.float32)
 _TORCH = {np.float32: torch.float32, np.uint8: torch.uint8, np.int64: torch.int64}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 
 _EXTRAS = {"mujoco": "MuJoCo", "box2d": "Box2D"}
 
@@ -62,7 +64,7 @@ def maker(
     Tried once here, so that what is wrong with it is said at once. `frames`: every so many observations of the first
     environment made are kept as pictures in `folder`.
     """
-    make_env(env_id, **(arguments or {})).close()
+    try_out(make_env(env_id, **(arguments or {})), env_id)
     made = []
 
     def make(*, training: bool = True) -> gym.Env[Any, Any]:
@@ -78,6 +80,63 @@ def maker(
         return env
 
     return make
+
+
+def try_out(env: gym.Env[Any, Any], name: str) -> None:
+    """One reset and one step: what breaks Gymnasium's contract is said here, in words. Closes the environment."""
+    try:
+        start = env.reset(seed=0)
+        if not (isinstance(start, tuple) and len(start) == 2):
+            raise EnvError(f"{name}: reset() returned {_count(start)}, expected (obs, info)")
+        env.action_space.seed(0)
+        after = env.step(env.action_space.sample())
+        if not (isinstance(after, tuple) and len(after) == 5):
+            raise EnvError(
+                f"{name}: step() returned {_count(after)}, expected (obs, reward, terminated, truncated, info)"
+            )
+    except EnvError:
+        raise
+    except ValueError as error:
+        wrong = re.search(r"values to unpack \(expected (\d)(?:, got (\d+))?\)", str(error))
+        if wrong is None:
+            raise EnvError(f"{name} could not be played: {said(error)}") from error
+        got = f"{wrong[2]} values" if wrong[2] else "too many values"  # a wrapper of Gymnasium's counted before us
+        what = "step()" if wrong[1] == "5" else "reset()"
+        raise EnvError(f"{name}: {what} returned {got}, expected {wrong[1]}: see gymnasium.Env.{what[:-2]}") from error
+    except Exception as error:
+        raise EnvError(f"{name} could not be played: {said(error)}") from error
+    finally:
+        env.close()
+    for obs, what in ((start[0], "reset()"), (after[0], "step()")):
+        wrong_part = _mismatch(env.observation_space, obs)
+        if wrong_part:
+            raise EnvError(f"{name}: {what} returned an observation that is not in its observation_space: {wrong_part}")
+
+
+def _mismatch(space: gym.Space[Any], obs: Any, where: str = "obs") -> str | None:
+    """By structure, shape and kind; values may lie outside the bounds, as they do in many sound environments."""
+    if isinstance(space, gym.spaces.Dict):
+        if not isinstance(obs, Mapping) or set(obs) != set(space.spaces):
+            return f"{where} is {_kind(obs)}, expected a dict of {', '.join(space.spaces)}"
+        return next(filter(None, (_mismatch(part, obs[key], f"{where}[{key!r}]") for key, part in space.items())), None)
+    if isinstance(space, gym.spaces.Tuple):
+        if not isinstance(obs, (tuple, list)) or len(obs) != len(space.spaces):
+            return f"{where} is {_kind(obs)}, expected a tuple of {len(space.spaces)}"
+        parts = enumerate(zip(space.spaces, obs, strict=True))
+        return next(filter(None, (_mismatch(part, each, f"{where}[{i}]") for i, (part, each) in parts)), None)
+    if space.shape is not None and np.shape(obs) != space.shape:
+        return f"{where} has shape {np.shape(obs)}, expected {space.shape}"
+    return None
+
+
+def _kind(obs: Any) -> str:
+    return f"a dict of {', '.join(map(str, obs))}" if isinstance(obs, Mapping) else f"a {type(obs).__name__}"
+
+
+def _count(returned: Any) -> str:
+    if isinstance(returned, tuple):
+        return f"{len(returned)} values" + (", as gym did before 0.26" if len(returned) == 4 else "")
+    return f"a {type(returned).__name__}"
 
 
 def said(error: BaseException) -> str:

@@ -43,6 +43,7 @@ class RunningNorm(nn.Module):
     @torch.no_grad()
     def update(self, x: Tensor) -> None:
         """Take in a batch, `(…, *shape)`. Once per rollout is cheaper than once per step, and gives the same."""
+        x = torch.as_tensor(x)  # numpy too
         lead = x.ndim - len(self.shape)
         if lead < 0 or x.shape[lead:] != self.shape:
             raise ValueError(f"x has shape {tuple(x.shape)}, expected (…, *{self.shape})")

@@ -26,10 +26,10 @@ class Show:
         if out.is_terminal and not quiet:
             self._bar = Progress(
                 TextColumn("[bold]{task.description}"),
-                BarColumn(bar_width=20),
+                BarColumn(bar_width=20 if out.width >= 100 else 8),
                 TaskProgressColumn(),
                 TextColumn("{task.fields[numbers]} ·"),
-                TimeRemainingColumn(),
+                TimeRemainingColumn(compact=True),
                 TextColumn("left"),
                 console=out,
             )
@@ -44,7 +44,11 @@ class Show:
         said = [f"{name} {short(each)}" for name, each in numbers.items()]
         speed = f"{thousands(int(pace))} steps/s"
         if self._bar is not None:  # there is room for a few: the return, and what the algorithm names first
-            self._bar.update(self._task, completed=min(done, self.total), numbers=" · ".join([speed, *said[:2]]))
+            self._bar.update(
+                self._task,
+                completed=min(done, self.total),
+                numbers=" · ".join([speed, *said[: 2 if self.out.width >= 100 else 1]]),
+            )
         if self.every_line or (self._bar is None and now - self._last_line > _SECONDS_BETWEEN_LINES):
             self._last_line = now
             left = clock((self.total - done) / pace) if pace > 0 else "?"

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
+
 from rldebug.evidence.finite import nonfinite_at, recorded
 from rldebug.evidence.run import Run
 from rldebug.finding import Finding, Severity
@@ -59,7 +61,8 @@ class NonfiniteReward(Rule):
             if not recorded(evidence, "reward"):
                 raise NotEnough("no rewards were handed over")
             return
-        outside = "episode/reward_sum" in evidence and first.series != "episode/reward_sum"
+        counted = "episode/reward_sum" in evidence
+        outside = counted and bool(np.isfinite(evidence["episode/reward_sum"].value).all())
         place = replace(
             evidence.call("replay" if first.series.startswith("replay/") else "rollout"),
             update=first.reading.update,
