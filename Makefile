@@ -29,7 +29,7 @@ check: $(VENV)/.installed  ## lint, types, import order, CATALOGUE.md current
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m rldebug.render.docs --check
 
-slow: $(VENV)/.installed  ## the tests that take minutes
+slow: $(VENV)/.bench  ## the tests that take minutes; that the algorithms learn (an hour or two)
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m slow
 
 docs: $(VENV)/.docs  ## build the site into site/

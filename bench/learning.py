@@ -121,21 +121,22 @@ def scores(results: dict[str, Any], case: Case, who: str, seeds: int) -> np.ndar
 
 def row(results: dict[str, Any], case: Case, seeds: int) -> tuple[str, list[str]]:
     mine, theirs = scores(results, case, "rldebug", seeds), scores(results, case, "peer", seeds)
+    head = f"| {case.algorithm} | {case.env_id} | {case.steps:,}".replace(",", " ")
     if len(mine) < seeds:
-        return f"| {case.algorithm} | {case.env_id} | {case.steps:,} | not run | | {case.bar:g} |".replace(",", " "), []
+        return f"{head} | not run | | {case.bar:g} |", []
     score, (low, high) = float(iqm(mine)), interval(mine)
     wrong = [] if score >= case.bar else [f"{case.key}: {score:.1f}, below its bar of {case.bar:g}"]
-    beside = "–" if not case.peer else "not run"
     if len(theirs) >= 3:
         peer_low, peer_high = interval(theirs)
-        fewer = "" if len(theirs) == seeds else f", {len(theirs)} seeds"
+        fewer = "" if len(theirs) == seeds else f"; {len(theirs)} seeds"
         beside = f"{iqm(theirs):.1f} ({peer_low:.1f} … {peer_high:.1f}{fewer})"
         if high < peer_low:
             wrong.append(f"{case.key}: {score:.1f}, below the peer's interval {beside}")
-    ours = f"{score:.1f} ({low:.1f} … {high:.1f})"
-    return f"| {case.algorithm} | {case.env_id} | {case.steps:,} | {ours} | {beside} | {case.bar:g} |".replace(
-        ",", " "
-    ), wrong
+    elif len(theirs):  # too few for an interval: as they are
+        beside = f"single seeds: {', '.join(f'{each:.1f}' for each in theirs)}"
+    else:
+        beside = "not run" if case.peer else "–"
+    return f"{head} | {score:.1f} ({low:.1f} … {high:.1f}) | {beside} | {case.bar:g} |", wrong
 
 
 def table(results: dict[str, Any], cases: list[Case], seeds: int) -> tuple[str, list[str]]:
