@@ -1,11 +1,14 @@
 """What people write today: PPO, A2C and DQN in the well-known single-file style, as the yardstick of `throughput.py`.
 
-Written for this benchmark, in the manner of the implementations that most RL scripts start from: a vector of Gymnasium
-environments, tensors moved at every step, `torch.distributions`, Adam as it comes. Sound, and not tuned for speed.
+Written for this benchmark, in the manner of the implementations that most RL scripts start from, CleanRL's above all: a
+vector of Gymnasium environments, tensors moved at every step, `torch.distributions`, Adam as it comes, a replay buffer
+from Stable-Baselines3, and TensorBoard scalars as often as those write them. Sound, and not tuned for speed.
 """
 
 from __future__ import annotations
 
+import tempfile
+import time
 from typing import Any
 
 import gymnasium as gym
@@ -14,12 +17,20 @@ import torch
 import torch.nn as nn
 import torch.optim as optim
 from torch.distributions.categorical import Categorical
+from torch.utils.tensorboard import SummaryWriter
 
 
 def layer_init(layer: Any, std: float = np.sqrt(2), bias: float = 0.0) -> Any:
     torch.nn.init.orthogonal_(layer.weight, std)
     torch.nn.init.constant_(layer.bias, bias)
     return layer
+
+
+def log_episodes(writer: SummaryWriter, infos: Any, step: int) -> None:
+    if "episode" in infos:
+        for i in np.flatnonzero(infos["_episode"]):
+            writer.add_scalar("charts/episodic_return", infos["episode"]["r"][i], step)
+            writer.add_scalar("charts/episodic_length", infos["episode"]["l"][i], step)
 
 
 def make_env(env_id: str) -> Any:
@@ -111,6 +122,7 @@ def ppo(
 ) -> None:
     gamma, gae_lambda, clip_coef, ent_coef, vf_coef, max_grad_norm = 0.99, 0.95, 0.2, 0.01, 0.5, 0.5
     torch.manual_seed(seed)
+    writer, global_step, start = SummaryWriter(tempfile.mkdtemp()), 0, time.time()
     num_envs = envs.num_envs
     batch_size = num_envs * num_steps
     agent = agent_class(envs).to(device)
@@ -135,7 +147,9 @@ def ppo(
                 values[step] = value.flatten()
             actions[step] = action
             logprobs[step] = logprob
-            next_obs_np, reward, terminations, truncations, _ = envs.step(action.cpu().numpy())
+            next_obs_np, reward, terminations, truncations, infos = envs.step(action.cpu().numpy())
+            global_step += num_envs
+            log_episodes(writer, infos, global_step)
             rewards[step] = torch.tensor(reward).to(device).view(-1)
             next_obs = torch.Tensor(next_obs_np).to(device)
             next_done = torch.Tensor(np.logical_or(terminations, truncations)).to(device)
@@ -170,6 +184,8 @@ def ppo(
                 logratio = newlogprob - b_logprobs[mb_inds]
                 ratio = logratio.exp()
                 with torch.no_grad():
+                    old_approx_kl = (-logratio).mean()
+                    approx_kl = ((ratio - 1) - logratio).mean()
                     clipfracs.append(((ratio - 1.0).abs() > clip_coef).float().mean().item())
                 mb_advantages = b_advantages[mb_inds]
                 mb_advantages = (mb_advantages - mb_advantages.mean()) / (mb_advantages.std() + 1e-8)
@@ -182,6 +198,18 @@ def ppo(
                 loss.backward()
                 nn.utils.clip_grad_norm_(agent.parameters(), max_grad_norm)
                 optimizer.step()
+        y_pred, y_true = values.reshape(-1).cpu().numpy(), b_returns.cpu().numpy()
+        var_y = np.var(y_true)
+        writer.add_scalar("charts/learning_rate", optimizer.param_groups[0]["lr"], global_step)
+        writer.add_scalar("losses/value_loss", v_loss.item(), global_step)
+        writer.add_scalar("losses/policy_loss", pg_loss.item(), global_step)
+        writer.add_scalar("losses/entropy", entropy.mean().item(), global_step)
+        writer.add_scalar("losses/old_approx_kl", old_approx_kl.item(), global_step)
+        writer.add_scalar("losses/approx_kl", approx_kl.item(), global_step)
+        writer.add_scalar("losses/clipfrac", np.mean(clipfracs), global_step)
+        writer.add_scalar("losses/explained_variance", 1 - np.var(y_true - y_pred) / (var_y + 1e-8), global_step)
+        writer.add_scalar("charts/SPS", int(global_step / (time.time() - start)), global_step)
+    writer.close()
 
 
 def a2c(envs: Any, total_timesteps: int, *, num_steps: int = 5, seed: int = 1) -> None:
@@ -253,30 +281,6 @@ class ImageQNetwork(nn.Module):
         return self.network(x / 255.0)
 
 
-class Transitions:
-    """A ring of arrays, as such scripts bring along or import."""
-
-    def __init__(self, size: int, shape: tuple[int, ...], dtype: Any) -> None:
-        self.obs = np.zeros((size, *shape), dtype)
-        self.next_obs = np.zeros((size, *shape), dtype)
-        self.actions = np.zeros((size, 1), np.int64)
-        self.rewards = np.zeros((size, 1), np.float32)
-        self.dones = np.zeros((size, 1), np.float32)
-        self.size, self.at, self.full = size, 0, False
-
-    def add(self, obs: Any, next_obs: Any, action: Any, reward: Any, done: Any) -> None:
-        i = self.at
-        self.obs[i], self.next_obs[i], self.actions[i] = np.array(obs), np.array(next_obs), np.array(action)
-        self.rewards[i], self.dones[i] = np.array(reward), np.array(done)
-        self.at += 1
-        if self.at == self.size:
-            self.at, self.full = 0, True
-
-    def sample(self, n: int) -> Any:
-        i = np.random.randint(0, self.size if self.full else self.at, size=n)
-        return [torch.tensor(each[i]) for each in (self.obs, self.next_obs, self.actions, self.rewards, self.dones)]
-
-
 def dqn(
     envs: Any,
     total_timesteps: int,
@@ -290,6 +294,8 @@ def dqn(
     device: str = "cpu",
     seed: int = 1,
 ) -> None:
+    from stable_baselines3.common.buffers import ReplayBuffer
+
     gamma, exploration_fraction = 0.99, 0.1
     torch.manual_seed(seed)
     rng = np.random.RandomState(seed)
@@ -297,8 +303,14 @@ def dqn(
     optimizer = optim.Adam(q_network.parameters(), lr=1e-4)
     target_network = network(envs).to(device)
     target_network.load_state_dict(q_network.state_dict())
-    space = envs.single_observation_space
-    rb = Transitions(buffer_size, space.shape, space.dtype)
+    rb = ReplayBuffer(
+        buffer_size,
+        envs.single_observation_space,
+        envs.single_action_space,
+        device,
+        handle_timeout_termination=False,
+    )
+    writer, start = SummaryWriter(tempfile.mkdtemp()), time.time()
     obs, _ = envs.reset(seed=seed)
     for global_step in range(total_timesteps):
         epsilon = max(0.05, 1 - 0.95 * global_step / (exploration_fraction * total_timesteps))
@@ -308,22 +320,28 @@ def dqn(
             q_values = q_network(torch.Tensor(obs).to(device))
             actions = torch.argmax(q_values, dim=1).cpu().numpy()
         next_obs, rewards, terminations, truncations, infos = envs.step(actions)
+        log_episodes(writer, infos, global_step)
         real_next_obs = next_obs.copy()
         for idx, trunc in enumerate(truncations):
             if trunc and "final_obs" in infos:
                 real_next_obs[idx] = infos["final_obs"][idx]
-        rb.add(obs, real_next_obs, actions, rewards, terminations)
+        rb.add(obs, real_next_obs, actions, rewards, terminations, [{}])
         obs = next_obs
         if global_step > learning_starts and global_step % train_frequency == 0:
-            b_obs, b_next, b_actions, b_rewards, b_dones = (each.to(device) for each in rb.sample(batch_size))
+            data = rb.sample(batch_size)
             with torch.no_grad():
-                target_max, _ = target_network(b_next.float()).max(dim=1)
-                td_target = b_rewards.flatten() + gamma * target_max * (1 - b_dones.flatten())
-            old_val = q_network(b_obs.float()).gather(1, b_actions).squeeze()
+                target_max, _ = target_network(data.next_observations).max(dim=1)
+                td_target = data.rewards.flatten() + gamma * target_max * (1 - data.dones.flatten())
+            old_val = q_network(data.observations).gather(1, data.actions).squeeze()
             loss = nn.functional.mse_loss(td_target, old_val)
+            if global_step % 100 == 0:
+                writer.add_scalar("losses/td_loss", loss, global_step)
+                writer.add_scalar("losses/q_values", old_val.mean().item(), global_step)
+                writer.add_scalar("charts/SPS", int(global_step / (time.time() - start)), global_step)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             if global_step % target_network_frequency == 0:
                 for target_param, q_param in zip(target_network.parameters(), q_network.parameters(), strict=True):
                     target_param.data.copy_(q_param.data)
+    writer.close()

@@ -18,7 +18,7 @@ import torch
 from rldebug import algos
 from rldebug.evidence.baseline import cached, random_return
 from rldebug.parts import distributed
-from rldebug.parts.make import maker, try_out
+from rldebug.parts.make import maker
 from rldebug.settings import choose, parse_toml
 from rldebug.training import Act, Summary, Training, TrainingError, read_checkpoint
 
@@ -86,7 +86,6 @@ def train(
         baseline = partial(cached, env, env_args=env_args, episodes=20)
     else:
         make = for_evaluation = env
-        try_out(make(), env_id)
         baseline = partial(random_return, env, episodes=20)
     run = Training(
         algorithm,

@@ -404,7 +404,6 @@ def test_policy_and_critic_share_no_parameter():
     assert critic(torch.zeros(4, 3)).shape == (4,)
 
 
-@pytest.mark.parametrize("wrong", [{"max_kl": 0.0}, {"tries": 0}], ids=["limit", "tries"])
-def test_a_step_that_cannot_be_is_refused(wrong):
-    with pytest.raises(TrainingError, match="expected above 0 and at least 1"):
-        trained(lambda: gym.make("CartPole-v1"), **wrong)
+def test_a_step_that_cannot_be_is_refused():
+    with pytest.raises(TrainingError, match="max_kl is 0.0, expected above 0"):
+        trained(lambda: gym.make("CartPole-v1"), max_kl=0.0)

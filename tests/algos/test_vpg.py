@@ -169,10 +169,9 @@ def test_it_learns_what_to_do_where(baseline):
     ("change", "message"),
     [
         ({"scheme": "allreduce"}, "scheme is 'allreduce', expected 'all-reduce' or 'broadcast'"),
-        ({"chunks": 0}, "chunks is 0, expected 1 to 27"),
         ({"chunks": 28}, "chunks is 28, expected 1 to 27"),
     ],
-    ids=["scheme", "no-chunk", "more-chunks-than-rows"],
+    ids=["scheme", "more-chunks-than-rows"],
 )
 def test_settings_that_cannot_be_are_refused(change, message):
     with pytest.raises(TrainingError, match=message):
