@@ -405,5 +405,5 @@ def test_policy_and_critic_share_no_parameter():
 
 
 def test_a_step_that_cannot_be_is_refused():
-    with pytest.raises(TrainingError, match="max_kl is 0.0, expected above 0"):
+    with pytest.raises(TrainingError, match=r"max_kl is 0\.0, expected above 0"):
         trained(lambda: gym.make("CartPole-v1"), max_kl=0.0)
