@@ -48,7 +48,6 @@ def no_waiting(monkeypatch):
 @pytest.mark.parametrize("algorithm", sorted(set(SMALL) - {"trpo"}))  # whose line search decides on the host
 def test_learning_never_waits_for_the_device(algorithm, no_waiting, tmp_path):
     environment = ENV.get(algorithm, "CartPole-v1")
-    # Twice: kernels are compiled and memory is reserved in the first round.
     trained = rldebug.train(
         algorithm, environment, steps=1_200, settings=SMALL[algorithm], device="cuda", quiet=True, episodes=1
     )
@@ -62,10 +61,12 @@ def test_trpo_runs(tmp_path):
     assert trained.summary.steps >= 512
 
 
-def test_a_run_resumes_on_the_gpu(tmp_path):
+def test_a_checkpoint_of_the_gpu_goes_on_there(tmp_path):
     common = {"settings": SMALL["ppo"], "device": "cuda", "quiet": True, "episodes": 1}
-    whole = rldebug.train("ppo", "CartPole-v1", steps=256, folder=tmp_path / "whole", **common)
-    rldebug.train("ppo", "CartPole-v1", steps=128, folder=tmp_path / "half", **common)
-    rldebug.train("ppo", steps=256, resume=tmp_path / "half", **common)
-    states = [torch.load(tmp_path / name / "checkpoint.pt", weights_only=True) for name in ("whole", "half")]
-    assert whole.summary.steps == states[1]["steps_done"] == 256
+    rldebug.train("ppo", "CartPole-v1", steps=128, folder=tmp_path, **common)
+    before = torch.load(tmp_path / "checkpoint.pt", weights_only=True)["kept"]["model"]
+    rldebug.train("ppo", steps=256, resume=tmp_path, **common)
+    state = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
+    assert state["steps_done"] == 256
+    assert state["kept"]["model"]["value.0.weight"].device.type == "cuda"
+    assert not torch.equal(before["value.0.weight"], state["kept"]["model"]["value.0.weight"])

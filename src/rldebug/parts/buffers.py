@@ -19,6 +19,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from rldebug.parts.nested import each
+
 if TYPE_CHECKING:
     from gymnasium import Space
 
@@ -437,7 +439,7 @@ class RolloutBuffer:
     @staticmethod
     def flatten(rollout: Mapping[str, Any]) -> dict[str, Any]:
         """`(T, B, …)` to `(T·B, …)`, every tensor of a dict, nested or not."""
-        flat: dict[str, Any] = _each(lambda tensor: tensor.flatten(0, 1), rollout)
+        flat: dict[str, Any] = each(lambda tensor: tensor.flatten(0, 1), rollout)
         return flat
 
     @staticmethod
@@ -457,10 +459,10 @@ class RolloutBuffer:
         device = tensors[0].device
         order = torch.randperm(counts[0], generator=generator, device=generator.device if generator else device)
         order = order if order.device == device else _on(device, order)
-        shuffled = _each(lambda tensor: tensor.index_select(0, order), batch)
+        shuffled = each(lambda tensor: tensor.index_select(0, order), batch)
 
         def piece(start: int) -> dict[str, Any]:
-            cut: dict[str, Any] = _each(lambda tensor: tensor[start : start + size], shuffled)
+            cut: dict[str, Any] = each(lambda tensor: tensor[start : start + size], shuffled)
             return cut
 
         return map(piece, range(0, counts[0], size))
@@ -658,13 +660,6 @@ def _on(device: torch.device, fresh: Tensor) -> Tensor:
     if device.type == "cpu":
         return fresh
     return fresh.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else fresh.to(device)
-
-
-def _each(change: Any, value: Any) -> Any:
-    """`change` of every tensor in a nested value."""
-    if isinstance(value, Mapping):
-        return {key: _each(change, part) for key, part in value.items()}
-    return tuple(_each(change, part) for part in value) if isinstance(value, tuple) else change(value)
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar, cast
@@ -269,11 +270,11 @@ def _scale(space: spaces.Box) -> float:
 # ── Distributions over actions ──
 
 
-class _Head(nn.Module):
+class _Head(nn.Module, ABC):
     """The last layer, or several, and what to make of it. Not called as a module: that would be 2 µs per action."""
 
-    def distribution(self, features: Tensor, mask: Any) -> ActionDistribution:
-        raise NotImplementedError
+    @abstractmethod
+    def distribution(self, features: Tensor, mask: Any) -> ActionDistribution: ...
 
 
 class _Choices(_Head):
