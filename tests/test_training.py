@@ -9,8 +9,9 @@ import torch
 from torch import nn
 
 import rldebug
+from rldebug.checkpoint import TrainingError, read_checkpoint
 from rldebug.evidence.baseline import Baseline, BaselineError
-from rldebug.training import Training, TrainingError, new_folder, read_checkpoint
+from rldebug.training import Training, new_folder
 
 
 @dataclass(frozen=True)

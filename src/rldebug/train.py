@@ -16,11 +16,12 @@ import gymnasium as gym
 import torch
 
 from rldebug import algos
+from rldebug.checkpoint import TrainingError, read_checkpoint
 from rldebug.evidence.baseline import cached, random_return
 from rldebug.parts import distributed
 from rldebug.parts.make import maker
 from rldebug.settings import choose, parse_toml
-from rldebug.training import Act, Summary, Training, TrainingError, read_checkpoint
+from rldebug.training import Act, Summary, Training
 
 STEPS = 100_000
 

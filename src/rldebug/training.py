@@ -31,6 +31,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rldebug.checkpoint import FORMAT, TrainingError, checkpoint_name, random_state, set_random_state
 from rldebug.evidence.baseline import Baseline, BaselineError
 from rldebug.finding import thousands
 from rldebug.parts.distributed import World, total
@@ -40,14 +41,9 @@ from rldebug.render.terminal import console
 from rldebug.watch import Watch, watch
 
 FOLDER = Path(".rldebug") / "train"
-FORMAT = 1
 _WINDOW = 100  # episodes that the return shown is the mean of
 
 Act = Callable[[Any], Any]  # from a batch of observations to a batch of actions, greedily
-
-
-class TrainingError(Exception):
-    """A run that cannot start or go on: says what was expected."""
 
 
 class Kept(Protocol):
@@ -217,10 +213,10 @@ class Training:
             "window": [list(each) for each in self._window],
             "kept": {name: each.state_dict() for name, each in self._kept.items()},
             "envs": self._envs.state_dict(),
-            "random": _random_state(self.device),
+            "random": random_state(self.device),
         }
         self._saved = time.perf_counter()
-        path = self._folder() / _checkpoint_name(self.world.rank)  # type: ignore[operator]
+        path = self._folder() / checkpoint_name(self.world.rank)  # type: ignore[operator]
         unfinished = path.with_suffix(".unfinished")
         try:
             torch.save(state, unfinished)
@@ -252,7 +248,7 @@ class Training:
         self.steps_done, self.iteration = state["steps_done"], state["iteration"]
         self._window = deque((each[0], each[1]) for each in state["window"])
         self._forget_later_lines()
-        _set_random_state(state["random"], self.device)  # last: restoring draws random numbers too
+        set_random_state(state["random"], self.device)  # last: restoring draws random numbers too
         return obs
 
     # ── the end ──
@@ -371,26 +367,6 @@ def new_folder(algorithm: str, env_id: str, seed: int, root: Path = FOLDER) -> P
     return next(each for each in tries if not each.exists())
 
 
-def read_checkpoint(folder: Path, rank: int = 0) -> dict[str, Any]:
-    path = folder / _checkpoint_name(rank)
-    if not folder.is_dir():
-        raise TrainingError(f"{folder} is not a folder: expected the folder of a run, as `rldebug train` printed it")
-    if not path.is_file():
-        raise TrainingError(f"{folder} holds no {path.name}: nothing was saved there")
-    try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        version = state["format"]
-    except Exception as error:
-        raise TrainingError(
-            f"{path} cannot be read ({type(error).__name__}); it is damaged, or not a checkpoint"
-        ) from error
-    if version != FORMAT:
-        raise TrainingError(
-            f"{path} is of format {version}, expected {FORMAT}: it was written by another version of rldebug"
-        )
-    return state
-
-
 @contextlib.contextmanager
 def _interruptible() -> Iterator[list[int]]:
     """The first Ctrl-C, or SIGTERM, is remembered until the iteration is over; the second interrupts at once."""
@@ -436,10 +412,6 @@ def _print(summary: Summary) -> None:
         out.print(f"  kept in {summary.folder}{again}", markup=False, style="dim", soft_wrap=True)
 
 
-def _checkpoint_name(rank: int) -> str:
-    return "checkpoint.pt" if rank == 0 else f"checkpoint-{rank}.pt"
-
-
 def _plain(env_id: str) -> str:
     return "".join(each if each.isalnum() or each in "._-" else "-" for each in env_id)
 
@@ -450,25 +422,3 @@ def _number(value: Any) -> Any:
 
 def _plain_settings(settings: Any) -> dict[str, Any]:
     return dict(vars(settings)) if hasattr(settings, "__dict__") else {}
-
-
-def _random_state(device: torch.device) -> dict[str, Any]:
-    legacy: Any = np.random.get_state(legacy=True)
-    kind, keys, position, has_gauss, gauss = legacy
-    python = random.getstate()
-    return {
-        "torch": torch.get_rng_state(),
-        "cuda": torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
-        "numpy": [str(kind), torch.from_numpy(keys.astype(np.int64)), int(position), int(has_gauss), float(gauss)],
-        "python": [python[0], list(python[1]), python[2]],
-    }
-
-
-def _set_random_state(state: Mapping[str, Any], device: torch.device) -> None:
-    torch.set_rng_state(state["torch"])
-    if state["cuda"] is not None and device.type == "cuda":
-        torch.cuda.set_rng_state(state["cuda"], device)
-    kind, keys, *rest = state["numpy"]
-    np.random.set_state((kind, keys.numpy().astype(np.uint32), *rest))
-    version, internal, gauss = state["python"]
-    random.setstate((version, tuple(internal), gauss))

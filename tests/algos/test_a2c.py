@@ -12,7 +12,8 @@ from torch import nn
 import rldebug
 from rldebug.algos import a2c
 from rldebug.algos.a2c import FlatRMSprop
-from rldebug.training import Training, TrainingError
+from rldebug.checkpoint import TrainingError
+from rldebug.training import Training
 
 
 class Walk(gym.Env):

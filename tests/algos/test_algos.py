@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import rldebug
+from rldebug.checkpoint import TrainingError
 from rldebug.train import find, names
-from rldebug.training import TrainingError
 
 # Small enough for a second; what is not named here is the algorithm's own.
 SMALL = {

@@ -9,8 +9,8 @@ from gymnasium.wrappers import FrameStackObservation, TimeLimit
 
 import rldebug
 from rldebug.algos import dqn
+from rldebug.checkpoint import TrainingError
 from rldebug.parts.buffers import PrioritisedReplay, Replay
-from rldebug.training import TrainingError
 
 SMALL = {"hidden": (16,), "buffer": 2_000, "learning_starts": 0, "batch": 32, "n_step": 1, "anneal": False}
 

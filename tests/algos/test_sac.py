@@ -12,8 +12,8 @@ from torch import distributions
 
 import rldebug
 from rldebug.algos import sac
+from rldebug.checkpoint import TrainingError
 from rldebug.parts.buffers import Replay
-from rldebug.training import TrainingError
 
 SMALL = {"hidden": (16,), "buffer": 2_000, "learning_starts": 40, "batch": 32}
 BOX = spaces.Box(-1, 1, (3,))

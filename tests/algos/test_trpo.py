@@ -15,8 +15,8 @@ from torch import nn
 import rldebug
 from rldebug.algos import trpo
 from rldebug.algos.trpo import Critic, Policy, Settings, Trend, broken_promises, conjugate_gradient, flat, write
+from rldebug.checkpoint import TrainingError
 from rldebug.parts.normalise import RunningNorm
-from rldebug.training import TrainingError
 
 SMALL = Settings(hidden=(5,))
 OBS = spaces.Box(-np.inf, np.inf, (3,), np.float32)

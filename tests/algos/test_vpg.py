@@ -13,8 +13,9 @@ from torch import nn
 
 import rldebug
 from rldebug.algos import vpg
+from rldebug.checkpoint import TrainingError
 from rldebug.parts.distributed import RanksDiffer, World, join, leave, run_ranks
-from rldebug.training import Training, TrainingError
+from rldebug.training import Training
 from tests.algos.test_a2c import SPACES, Choice, Drawn, Walk, credit, equal_weights, number, play, rows
 
 GIVEN = {"envs": 3, "steps": 9, "hidden": (8,), "lr": 1e-2, "critic_lr": 1e-2, "critic_steps": 4}

@@ -19,11 +19,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from rldebug.checkpoint import TrainingError
 from rldebug.parts.buffers import PrioritisedReplay, Replay
 from rldebug.parts.ensemble import soft_update
 from rldebug.parts.heads import Intake, as_tensor, is_image, mlp
 from rldebug.parts.vector import Envs, true_next
-from rldebug.training import Training, TrainingError
+from rldebug.training import Training
 
 ITERATION = 500  # environment steps between two looks at progress and checkpoints, or a round if that is longer
 

@@ -17,12 +17,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from rldebug.checkpoint import TrainingError
 from rldebug.parts.buffers import Replay
 from rldebug.parts.distributions import SquashedGaussian
 from rldebug.parts.ensemble import Ensemble, soft_update
 from rldebug.parts.heads import Intake, Output, as_tensor, mlp
 from rldebug.parts.vector import true_next
-from rldebug.training import Training, TrainingError
+from rldebug.training import Training
 
 ITERATION = 500  # environment steps between two looks at progress and checkpoints, or a round if that is longer
 

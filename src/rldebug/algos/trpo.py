@@ -18,13 +18,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from rldebug.checkpoint import TrainingError
 from rldebug.parts.buffers import RolloutBuffer
 from rldebug.parts.distributions import ActionDistribution
 from rldebug.parts.heads import Intake, Output, as_tensor, mlp
 from rldebug.parts.nested import stack
 from rldebug.parts.normalise import ReturnScale, RunningNorm
 from rldebug.parts.returns import gae
-from rldebug.training import Training, TrainingError
+from rldebug.training import Training
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from rldebug.checkpoint import TrainingError
 from rldebug.parts.buffers import RolloutBuffer
 from rldebug.parts.distributed import World, average_gradients, broadcast, check_equal, gather_moments, step_on_first
 from rldebug.parts.distributions import ActionDistribution
@@ -26,7 +27,7 @@ from rldebug.parts.heads import Intake, Output, as_tensor, is_image, mlp
 from rldebug.parts.nested import each, stack
 from rldebug.parts.normalise import RunningNorm
 from rldebug.parts.returns import gae, reward_to_go
-from rldebug.training import Training, TrainingError
+from rldebug.training import Training
 
 MANY_PROCESSES = True
 SCHEMES = ("all-reduce", "broadcast")
