@@ -11,6 +11,7 @@ from torch import nn
 import rldebug
 from rldebug.checkpoint import TrainingError, read_checkpoint
 from rldebug.evidence.baseline import Baseline, BaselineError
+from rldebug.train import advise_on_threads
 from rldebug.training import Training, new_folder
 
 
@@ -189,6 +190,14 @@ def test_a_run_on_what_a_function_made_wants_the_function_again(tmp_path):
 def test_an_environment_is_not_what_makes_one():
     with pytest.raises(TrainingError, match="expected what makes one"):
         rldebug.train("ppo", gym.make("CartPole-v1"))
+
+
+def test_processes_that_share_cores_are_advised(capsys, monkeypatch):
+    monkeypatch.setattr("rldebug.parts.distributed._cores", lambda: 2)
+    advise_on_threads(2)  # of one thread each, in these tests
+    assert capsys.readouterr().err == ""
+    advise_on_threads(4)
+    assert "4 processes with 1 threads each share 2 cores" in " ".join(capsys.readouterr().err.split())
 
 
 def test_no_steps_is_refused(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import importlib.resources
+import os
 import pkgutil
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -20,6 +21,7 @@ from rldebug.checkpoint import TrainingError, read_checkpoint
 from rldebug.evidence.baseline import cached, random_return
 from rldebug.parts import distributed
 from rldebug.parts.make import maker
+from rldebug.render.terminal import console
 from rldebug.settings import choose, parse_toml
 from rldebug.training import Act, Summary, Training
 
@@ -66,6 +68,8 @@ def train(
     world = distributed.join(device=_device(device))
     if world.size > 1:
         many_processes(algorithm)
+        if world.first and not quiet:
+            advise_on_threads(int(os.environ.get("LOCAL_WORLD_SIZE", world.size)))
     checkpoint = None
     if resume is not None:
         folder = folder or resume
@@ -129,6 +133,13 @@ def many_processes(algorithm: str) -> bool:
     if not getattr(find(algorithm), "MANY_PROCESSES", False):
         raise TrainingError(f"{algorithm} trains in one process; vpg can use several")
     return True
+
+
+def advise_on_threads(processes: int) -> None:
+    """Where the processes of this machine would get in one another's way, say so before hours are lost to it."""
+    advice = distributed.threads_advice(processes)
+    if advice is not None:
+        console(stderr=True).print(f"slow: {advice}", style="yellow", markup=False)
 
 
 def presets(algorithm: str) -> dict[str, dict[str, Any]]:
