@@ -23,6 +23,12 @@ OF_ENVIRONMENTS = (
     "rldebug.probes",
     "rldebug.integrations",
     "rldebug.train",
+    "rldebug.probe",
+    "rldebug.script_target",
+    "rldebug.side_by_side",
+    "rldebug.stepwise",
+    "rldebug.env",
+    "rldebug.testing",
     "rldebug.evidence.baseline",
     *(f"rldebug.parts.{name}" for name in ("distributions", "heads", "make", "preprocess", "vector")),
 )

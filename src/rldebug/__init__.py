@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rldebug.finding import Report as Report
     from rldebug.handover import HandoverError as HandoverError
     from rldebug.metric import metric as metric
+    from rldebug.probe import probe as probe
     from rldebug.rule import NotEnough as NotEnough
     from rldebug.rule import Rule as Rule
     from rldebug.train import train as train
@@ -33,6 +34,7 @@ _HOME = {
     "Watch": "rldebug.watch",
     "diagnose": "rldebug.diagnose",
     "metric": "rldebug.metric",
+    "probe": "rldebug.probe",
     "read_run": "rldebug.evidence.run",
     "train": "rldebug.train",
     "watch": "rldebug.watch",

@@ -11,10 +11,14 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import entry_points
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from rldebug.entry import CODE, NAME, PREFIXES
 from rldebug.metric import Metric
 from rldebug.rule import Rule
+
+if TYPE_CHECKING:
+    from rldebug.probes.probe import Probe
 
 
 class Unknown(KeyError):
@@ -104,7 +108,14 @@ def metric_named(name: str) -> Metric | None:
     return next((each for each in metrics() if name in each.names), None)
 
 
-def find(code_or_name: str) -> type[Rule] | Metric:
+def probes() -> tuple[type[Probe], ...]:
+    """The rungs of the ladder, from the lowest up."""
+    from rldebug.probes.shelf import probes  # brings Gymnasium along, which reading a run does not need
+
+    return probes()
+
+
+def find(code_or_name: str) -> type[Rule] | Metric | type[Probe]:
     """The entry with this code or name, in any case."""
     wanted = code_or_name.strip()
     for rule in rules():
@@ -113,12 +124,16 @@ def find(code_or_name: str) -> type[Rule] | Metric:
     metric = metric_named(wanted)
     if metric is not None:
         return metric
+    for probe in probes():
+        if wanted.lower() == probe.name:
+            return probe
     raise Unknown(f"no entry called {wanted!r}{nearest(wanted)}")
 
 
 def nearest(wanted: str) -> str:
     names = [name for rule in rules() for name in (rule.code, rule.name)]
     names += [name for metric in metrics() for name in metric.names]
+    names += [probe.name for probe in probes()]
     close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
     return f"; did you mean {' or '.join(close)}?" if close else "; `rldebug catalogue` lists them all"
 

@@ -34,7 +34,7 @@ def set_traps(traps: Mapping[str | Predicate, str]) -> list[tuple[Rule | Predica
             found.append((trap, action))
             continue
         rule = catalogue.find(trap)
-        if not (isinstance(rule, type) and rule.trap):
+        if not (isinstance(rule, type) and issubclass(rule, Rule) and rule.trap):
             usable = ", ".join(each.name for each in catalogue.rules() if each.trap)
             raise ValueError(f"rldebug.watch(traps=...): {trap} cannot be a trap, expected one of: {usable}")
         found.append((rule(), action))

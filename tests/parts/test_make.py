@@ -15,6 +15,18 @@ def test_an_unknown_id_has_close_matches():
         make_env("CartPol-v1")
 
 
+def test_arguments_in_the_name():
+    env = make_env("CartPole-v1?sutton_barto_reward=True&render_mode=rgb_array")
+    assert env.unwrapped._sutton_barto_reward is True
+    assert env.render_mode == "rgb_array"
+
+
+@pytest.mark.parametrize("name", ["CartPole-v1?gravity", "CartPole-v1?=3", "CartPole-v1?a b=3"])
+def test_arguments_in_the_name_that_are_none(name):
+    with pytest.raises(EnvError, match="expected key=value"):
+        make_env(name)
+
+
 def test_what_raises_while_it_is_made():
     with pytest.raises(EnvError, match=r"CartPole-v1 could not be made: TypeError: .*weight"):
         make_env("CartPole-v1", weight=3)

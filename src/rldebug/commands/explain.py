@@ -1,4 +1,4 @@
-"""rldebug explain: the page of a rule or a metric."""
+"""rldebug explain: the page of a rule, a metric or a probe."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import typer
 
 
 def explain(
-    entry: Annotated[str, typer.Argument(metavar="CODE|NAME", help="ENT001, entropy-collapse, policy/entropy_rel …")],
+    entry: Annotated[
+        str, typer.Argument(metavar="CODE|NAME", help="ENT001, entropy-collapse, policy/entropy_rel, delayed-reward …")
+    ],
 ) -> None:
-    """Print the page of a rule or a metric.
+    """Print the page of a rule, a metric or a probe.
 
     What it checks, likely causes, what to try first, when it is fine, and its thresholds.
     """

@@ -8,11 +8,10 @@ import importlib.util
 import json
 import math
 import os
-import random
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from rldebug.parts.generators import generators_kept
 from rldebug.parts.make import make_env, register, said
 
 FOLDER = Path(".rldebug") / "baselines"
@@ -109,7 +109,7 @@ def random_return(
     for_env, for_actions, for_bootstrap = (int(each) for each in np.random.SeedSequence(seed).generate_state(3))
     ended: list[tuple[float, int]] = []
     cut: list[tuple[float, int]] = []
-    with _global_generators_kept(for_env):
+    with generators_kept(for_env):
         env = _made(make, env_args or {})
         name = make if isinstance(make, str) else _name(env)
         started = time.perf_counter()
@@ -287,27 +287,6 @@ def _note(ended: int, cut: int, wanted: int, most_steps: int) -> str:
 
 def _spaced(number: float, decimals: int) -> str:
     return f"{round(number, decimals) + 0.0:,.{decimals}f}".replace(",", " ")  # + 0.0: no "-0"
-
-
-@contextlib.contextmanager
-def _global_generators_kept(seed: int) -> Iterator[None]:
-    """An environment may draw from the global generators: seeded inside, and put back afterwards.
-
-    Without this a training would go another way depending on whether its baseline was played or read from the cache.
-    """
-    torch = sys.modules.get("torch")
-    states = random.getstate(), np.random.get_state(), torch.get_rng_state() if torch is not None else None
-    random.seed(seed)
-    np.random.seed(seed)
-    if torch is not None:
-        torch.default_generator.manual_seed(seed)
-    try:
-        yield
-    finally:
-        random.setstate(states[0])
-        np.random.set_state(states[1])
-        if torch is not None:
-            torch.set_rng_state(states[2])
 
 
 def _source(env_id: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import re
@@ -22,10 +23,12 @@ class EnvError(Exception):
 
 
 def make_env(env_id: str, *, preprocess: bool = True, training: bool = True, **arguments: Any) -> gym.Env[Any, Any]:
-    """`gymnasium.make`, with what is missing said in words.
+    """`gymnasium.make`, with what is missing said in words; `Id?key=value&other=value` has arguments in its name.
 
     An Atari game comes as stacked grey frames of 84 × 84, for training with clipped rewards.
     """
+    env_id, named = arguments_in(env_id)
+    arguments = {**named, **arguments}
     # A module of the user's lies in the folder they stand in, which an installed command does not look into by itself.
     if ":" in env_id and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
@@ -43,6 +46,21 @@ def make_env(env_id: str, *, preprocess: bool = True, training: bool = True, **a
     except Exception as error:
         raise EnvError(f"{env_id} could not be made: {said(error)}") from error
     return made
+
+
+def arguments_in(env_id: str) -> tuple[str, dict[str, Any]]:
+    """`Id?gravity=5&obs=image` -> `Id` and {"gravity": 5, "obs": "image"}."""
+    plain, _, query = env_id.partition("?")
+    named: dict[str, Any] = {}
+    for pair in filter(None, query.split("&")):
+        key, equals, value = pair.partition("=")
+        if not equals or not key.isidentifier():
+            raise EnvError(f"{env_id}: {pair!r} is no argument, expected key=value")
+        try:
+            named[key] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):  # a word
+            named[key] = value
+    return plain, named
 
 
 def register(env_id: str) -> bool:

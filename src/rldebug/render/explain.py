@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.markdown import Markdown
 
@@ -14,6 +14,9 @@ from rldebug import catalogue
 from rldebug.metric import SEEN, Metric
 from rldebug.render.terminal import console
 from rldebug.rule import Rule
+
+if TYPE_CHECKING:
+    from rldebug.probes.probe import Probe
 
 
 @dataclass(frozen=True)
@@ -23,13 +26,33 @@ class Threshold:
     meaning: str
 
 
-def print_page(entry: type[Rule] | Metric) -> None:
+def print_page(entry: type[Rule] | Metric | type[Probe]) -> None:
     out = console()
     out.print(Markdown(page(entry)), width=min(out.width, 100))
 
 
-def page(entry: type[Rule] | Metric) -> str:
-    return metric_page(entry) if isinstance(entry, Metric) else rule_page(entry)
+def page(entry: type[Rule] | Metric | type[Probe]) -> str:
+    if isinstance(entry, Metric):
+        return metric_page(entry)
+    return rule_page(entry) if issubclass(entry, Rule) else probe_page(entry)
+
+
+def probe_page(probe: type[Probe]) -> str:
+    """Title, what it asks, the right answers, its docstring."""
+    from rldebug.probes.shelf import env_id
+
+    _, _, body = probe.page().partition("\n")
+    solved = probe(0.9).solve()
+    facts = {"rung": str(probe.rung), "stands on": f"`{probe.after}`" if probe.after else "nothing", "asks": probe.asks}
+    if probe.wants:
+        facts["for algorithms with"] = ", ".join(probe.wants)
+    if probe.asks == "value":
+        pairs = zip(solved.looks, solved.value, strict=True)
+        facts["right values at γ = 0.9"] = ", ".join(f"{look} {value:.3g}" for look, value in pairs)
+    elif probe.asks == "policy":
+        facts["best actions"] = ", ".join(f"{look} {solved.best_action(look):g}" for look in solved.looks)
+    made = f'## To play it\n\n`gymnasium.make("rldebug.probes:{env_id(probe.name)}")`'
+    return "\n\n".join([f"# {probe.name}", probe.summary(), _bullets(facts), body.strip(), made]) + "\n"
 
 
 def rule_page(rule: type[Rule]) -> str:

@@ -67,7 +67,7 @@ def page(report: Report, run: Run) -> str:
     body = "".join(
         [
             _header(title, run),
-            _verdict(report, run, chart),
+            verdict(report, run, chart),
             _learning(learning(run), report, run, chart),
             _trace(run, chart),
             "".join(_group(name, families, report, run, chart) for name, families in GROUPS[:-1]),
@@ -88,9 +88,9 @@ def page(report: Report, run: Run) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
-        f"<style>{_text('page.css')}</style></head><body><main>{body}</main>"
+        f"<style>{text_of('page.css')}</style></head><body><main>{body}</main>"
         f'<script type="application/json" id="charts">{data}</script>'
-        f"<script>{get_plotlyjs()}</script><script>{_text('page.js')}</script></body></html>"
+        f"<script>{get_plotlyjs()}</script><script>{text_of('page.js')}</script></body></html>"
     )
 
 
@@ -118,7 +118,7 @@ def _header(title: str, run: Run) -> str:
     return f'<header><p class="tool">rldebug</p><h1>{_e(title)}</h1><dl class="facts">{cells}</dl>{crash}</header>'
 
 
-def _verdict(report: Report, run: Run, chart: Chart) -> str:
+def verdict(report: Report, run: Run, chart: Chart) -> str:
     suspects = "".join(
         f'<li><span class="name">{_e(each.component)}</span>'
         f'<span class="bar"><i style="width:{each.score:.0%}"></i></span>'
@@ -386,5 +386,5 @@ def _e(value: object) -> str:
     return escape(str(value), quote=True)
 
 
-def _text(name: str) -> str:
+def text_of(name: str) -> str:
     return files("rldebug.render").joinpath(name).read_text(encoding="utf-8")

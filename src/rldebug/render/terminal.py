@@ -56,7 +56,7 @@ def render(
         for each in report.folded:
             if finding.code in each.follows:
                 text.append("    ╰ follows   ", style="blue")
-                text.append(_wrap(f"{each.code} {each.message}", width - len(each.name) - 2, 16))
+                text.append(wrap(f"{each.code} {each.message}", width - len(each.name) - 2, 16))
                 text.append(f"  {each.name}\n", style="dim italic")
         text.append("\n")
     if report.suspects:
@@ -65,7 +65,7 @@ def render(
         text.append(f"{names}\n")
     if curve is not None:
         text.append("learning: ", style="bold")
-        text.append(_wrap(in_words(curve), width, 10) + "\n")
+        text.append(wrap(in_words(curve), width, 10) + "\n")
     text.append_text(summary(report, width))
     _complain(text, report.problems, "yellow", width)
     last = {name: (trace.strip().splitlines() or [""])[-1] for name, trace in report.broken.items()}
@@ -86,7 +86,7 @@ def block(finding: Finding, width: int = _PIPED) -> Text:
         text.append(f": {finding.message}", style="bold")
         text.append(" " * gap + f"{finding.name}\n", style="dim italic")
     else:
-        text.append(f": {_wrap(finding.message, width, 4, first=len(head) + 2)}\n", style="bold")
+        text.append(f": {wrap(finding.message, width, 4, first=len(head) + 2)}\n", style="bold")
         text.append(f"{finding.name.rjust(width)}\n", style="dim italic")
     where = place(finding.where)
     if where:
@@ -95,9 +95,9 @@ def block(finding: Finding, width: int = _PIPED) -> Text:
     for label, value in (("seen", finding.seen), ("expected", finding.expected)):
         text.append("    = ", style="blue")
         text.append(label.ljust(_LABEL))
-        text.append(_wrap(value, width, 6 + _LABEL) + "\n")
+        text.append(wrap(value, width, 6 + _LABEL) + "\n")
     text.append("  help: ", style="bold green")
-    text.append(_wrap(finding.help, width, 8) + "\n")
+    text.append(wrap(finding.help, width, 8) + "\n")
     text.append(f"  more: rldebug explain {finding.code}\n", style="dim")
     return text
 
@@ -133,7 +133,7 @@ def summary(report: Report, width: int = _PIPED) -> Text:
     """One line on what was found, and on what could not be looked at."""
     found, looked = headline(report)
     why = f": {reasons(report.skipped)}" if report.skipped else ""
-    text = Text(_wrap(found + looked + why, width, 2, first=0) + "\n")
+    text = Text(wrap(found + looked + why, width, 2, first=0) + "\n")
     text.stylize("bold green" if report.clean else "bold", 0, len(found))
     return text
 
@@ -173,12 +173,12 @@ def _kind(reason: str) -> str:
 
 def _complain(text: Text, lines: Sequence[str], style: str, width: int) -> None:
     for line in lines[:_SHOWN]:
-        text.append(f"! {_wrap(line, width, 2)}\n", style=style)
+        text.append(f"! {wrap(line, width, 2)}\n", style=style)
     if len(lines) > _SHOWN:
         text.append(f"! and {len(lines) - _SHOWN} more\n", style=style)
 
 
-def _wrap(value: str, width: int, indent: int, first: int | None = None) -> str:
+def wrap(value: str, width: int, indent: int, first: int | None = None) -> str:
     """Wrapped at `width`; the text begins in column `first`, later lines in column `indent`."""
     whole = _THOUSANDS.sub("\N{NO-BREAK SPACE}", value)  # 23 402 stays on one line
     margin = " " * (indent if first is None else first)

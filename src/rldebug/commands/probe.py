@@ -1,0 +1,106 @@
+"""rldebug probe: an algorithm on environments with known answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def probe(
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="TARGET", help="algo:ppo, sb3:PPO, module:make_agent, file.py:make_agent, or a script."),
+    ] = None,
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- ARGS]", help="For a script: its own; {seed} stands for the seed.")
+    ] = None,
+    env_flag: Annotated[
+        str | None,
+        typer.Option(metavar="FLAG", help="For a script: its option that takes an environment id (--env-id, env.id=)."),
+    ] = None,
+    probes: Annotated[str | None, typer.Option(metavar="A,B", help="Only these rungs.")] = None,
+    first: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the N lowest rungs.")] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Also try rungs that stand on a failed one.")] = False,
+    gamma: Annotated[float | None, typer.Option(help="The discount it uses, where it does not say so.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="At most, for a rung.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="The first one.")] = 0,
+    steps: Annotated[int | None, typer.Option(min=1, help="At most, for one seed on one rung.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="At most, for one seed on one rung.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Rungs side by side.")] = 2,
+    setting: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of the target's; may be repeated.")
+    ] = None,
+    defaults: Annotated[
+        bool, typer.Option("--defaults", help="The target's own settings, instead of those suited to probes.")
+    ] = False,
+    can: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ABILITY", help="normaliser, frames, memory, masks or vector; may be repeated."),
+    ] = None,
+    json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout.")] = None,
+    page: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the rungs, and stop.")] = False,
+) -> None:
+    """Train an algorithm on tiny environments with known answers, and say what is broken in it.
+
+    Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run, 130 stopped by Ctrl-C.
+    """
+    from rldebug.probes.shelf import probes as every_probe
+    from rldebug.target import TargetError
+
+    if list_:
+        for each in every_probe():
+            typer.echo(f"{each.rung:3d} {each.name:24s} {each.summary()}")
+        return
+    if target is None:
+        raise TargetError("what is to be probed? For example algo:ppo, sb3:PPO or path/to/file.py:make_agent")
+    if probes is not None and first is not None:
+        raise TargetError("--probes and --first were both given: expected one of them")
+
+    from rldebug.config import read_config
+    from rldebug.probe import choose, climb_ladder, report_on, stopped
+    from rldebug.render.json import write_json
+    from rldebug.render.ladder_page import write_page
+    from rldebug.render.probe import print_ladder, progress
+    from rldebug.render.terminal import console, print_report
+    from rldebug.script_target import target as script
+    from rldebug.settings import literals
+
+    if env_flag is None and arguments:
+        raise TargetError(f"{' '.join(arguments)}: only a script takes arguments, with --env-flag")
+    if env_flag is not None and (setting or defaults):
+        raise TargetError("a script's settings are its own arguments: give them after --")
+    names = None if probes is None else [each.strip() for each in probes.split(",") if each.strip()]
+    kinds = every_probe()[:first] if first is not None else choose(names)
+    config = read_config()
+    shown = progress(console(stderr=True), [each.name for each in kinds])
+    try:
+        ladder = climb_ladder(
+            target if env_flag is None else script(target, env_flag, arguments or ()),
+            gamma=gamma,
+            probes=[each.name for each in kinds],
+            whole=whole,
+            settings=literals(setting, "--setting"),
+            defaults=defaults,
+            abilities=can or (),
+            seeds=seeds,
+            steps=steps,
+            seconds=seconds,
+            seed=seed,
+            jobs=jobs,
+            progress=shown,
+        )
+    finally:
+        shown.close()
+    report = report_on(ladder, config)
+    if json != "-":
+        print_ladder(console(), ladder)
+        print_report(report, to_stdout=True)
+    if page is not None:
+        write_page(ladder, report, page)
+        typer.echo(f"page: {page}", err=True)
+    if json is not None:
+        write_json(report, json)
+    raise typer.Exit(130 if stopped(ladder) and not report.exit else report.exit or 0)

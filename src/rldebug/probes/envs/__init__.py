@@ -1,0 +1,1 @@
+"""The ladder: one tiny decision problem per file, each adding the smallest demand to the one it stands on."""

@@ -1,0 +1,12 @@
+"""A time limit counts as an end."""
+
+ALGO = "sac"
+REPLACE = [
+    (
+        "target = batch.reward + batch.discount *",
+        "target = batch.reward + batch.discount * ~batch.truncated *",
+    ),
+]
+RUNG = "truncated-episode"
+EXPECT = "DIS013"
+SUSPECT = "discounting"

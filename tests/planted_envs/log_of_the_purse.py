@@ -1,0 +1,60 @@
+"""A desk that rewards the growth of the logarithm of its wealth, also when it is gone."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+EXPECT = "ENV016"
+
+
+class Desk(gym.Env):
+    """Buy, sell or hold; moves tend to be taken back."""
+
+    def __init__(self):
+        self.observation_space = spaces.Box(-10.0, 10.0, (5,), np.float32)
+        self.action_space = spaces.Discrete(3)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.moves = list(self.np_random.normal(0, 1, 4))
+        self.wealth = 20.0
+        self.held = 0
+        self.steps = 0
+        return self._obs(), {}
+
+    def _obs(self):
+        return np.clip(np.array([*self.moves[-4:], self.held], np.float32), -10, 10)
+
+    def step(self, action):
+        self.held = int(action) - 1
+        move = float(-0.6 * self.moves[-1] + self.np_random.normal(0, 1))
+        self.moves.append(move)
+        gain = self.held * move
+        self.wealth += gain
+        self.steps += 1
+        return self._obs(), gain, self.wealth < 5, self.steps >= 120, {}
+
+
+class LogDesk(Desk):
+    floor = -np.inf
+
+    def step(self, action):
+        before = max(self.wealth - 5, self.floor)
+        obs, _, broke, late, info = super().step(action)
+        with np.errstate(all="ignore"):
+            growth = np.log(np.float64(max(self.wealth - 5, self.floor))) - np.log(before)
+        return obs, float(growth), broke, late, info
+
+
+class Careful(LogDesk):
+    floor = 0.5
+
+
+def make():
+    return LogDesk()
+
+
+def sound():
+    return Careful()

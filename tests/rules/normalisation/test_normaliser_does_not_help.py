@@ -1,0 +1,18 @@
+from rldebug.rules.normalisation.normaliser_does_not_help import NormaliserDoesNotHelp
+from tests.judge import fires, quiet
+from tests.rules.ladders import chances, ladder, passed
+
+
+def test_fires_where_it_is_not_learned():
+    found = fires(
+        NormaliserDoesNotHelp(),
+        ladder(passed("observed-action-reward"), chances("offset-observation", [0.5, 0.5], [0.5, 0.5])),
+    )
+    assert "50% for left" in found.seen
+
+
+def test_quiet_where_smaller_demands_fail_already():
+    quiet(
+        NormaliserDoesNotHelp(),
+        ladder(chances("observed-action-reward", [0.5, 0.5], [0.5, 0.5]), passed("offset-observation")),
+    )

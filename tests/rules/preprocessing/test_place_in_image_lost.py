@@ -1,0 +1,17 @@
+from rldebug.rules.preprocessing.place_in_image_lost import PlaceInImageLost
+from tests.judge import fires, quiet
+from tests.rules.ladders import chances, ladder, passed
+
+
+def test_fires_where_it_is_not_learned():
+    found = fires(
+        PlaceInImageLost(), ladder(passed("observed-action-reward"), chances("bright-pixel", *[[0.5, 0.5]] * 4))
+    )
+    assert "50%" in found.seen
+
+
+def test_quiet_where_it_does_not_apply():
+    quiet(
+        PlaceInImageLost(),
+        ladder(passed("observed-action-reward"), chances("bright-pixel", *[[0.5, 0.5]] * 4, outcome="not applicable")),
+    )
