@@ -7,6 +7,7 @@ import numpy as np
 from gymnasium import spaces
 
 EXPECT = "PRF005"
+WALL_CLOCK = True  # shows only on the clock, which a busy machine bends
 
 
 class Puck(gym.Env):

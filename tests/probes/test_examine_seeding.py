@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from rldebug.probes.examine_seeding import Moment, difference, global_generators_kept, sample, set_globals
+from rldebug.parts.generators import generators_kept
+from rldebug.probes.examine_seeding import Moment, difference, sample, set_globals
 
 
 def moments(*values, reward=0.0):
@@ -33,7 +34,7 @@ def test_masked_actions_are_not_sampled(mask):
 
 
 def test_one_global_generator_can_be_set_apart():
-    with global_generators_kept():
+    with generators_kept():
         set_globals(1)
         one = np.random.random()
         set_globals(1, other=("random",))
