@@ -37,8 +37,12 @@ def test_a_seed_decides_what_is_drawn_inside():
 
 
 def test_put_back_also_after_an_exception():
+    def broken():
+        with generators_kept(7):
+            draw()
+            raise KeyError
+
     before = random.getstate()
-    with pytest.raises(KeyError), generators_kept(7):
-        draw()
-        raise KeyError
+    with pytest.raises(KeyError):
+        broken()
     assert random.getstate() == before

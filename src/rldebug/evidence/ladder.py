@@ -23,7 +23,7 @@ class Attempt:
     steps: int  # of the environments
     updates: int  # optimizer steps
     lr: float | None  # the largest learning rate seen
-    moved: float | None  # root mean square of how far the weights came; None where no optimizer was seen
+    moved: float | None  # how far the weights came (rms of the tensor that came farthest); None: no optimizer was seen
     seconds: float
     error: float  # of what is asked: 0 is right, 1 as bad as not learning
     noise: float  # how much the measured table moves from one look at it to the next, in the same unit

@@ -29,13 +29,16 @@ class Effort:
 
     @property
     def moved(self) -> float | None:
-        """Root mean square over all weights of how far each is from where it was."""
-        squares, count = 0.0, 0
+        """Root mean square of how far a tensor's weights came, of the tensor that moved most.
+
+        Of that one, not of all: where a network sees nothing, most of its weights have no reason to move.
+        """
         with torch.no_grad():
-            for parameter, start in self._start.values():
-                squares += float((parameter.detach() - start).double().square().sum())
-                count += parameter.numel()
-        return (squares / count) ** 0.5 if count else None
+            squares = [
+                float((parameter.detach() - start).double().square().mean())
+                for parameter, start in self._start.values()
+            ]
+        return max(squares) ** 0.5 if squares else None
 
     def _before_step(self, optimizer: Optimizer, *_: Any) -> None:
         self.updates += 1

@@ -118,7 +118,7 @@ def _brightness(n: int) -> Look:
     Bytes, channels first."""
     frames = np.zeros((n, 1, IMAGE, IMAGE), dtype=np.uint8)
     frames[:, 0, : IMAGE // 3, : IMAGE // 3] = 160
-    for i, level in enumerate(np.linspace(60, 255, n)):
+    for i, level in enumerate(np.linspace(60, 200, n)):  # not 255, which is 1 even where whole numbers are divided
         frames[i, 0, MIDDLE, MIDDLE] = int(level)
     return _pictures(frames)
 

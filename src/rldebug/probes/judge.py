@@ -147,9 +147,7 @@ class Judge:
             )
         moved = "" if effort.moved is None else f"{effort.moved:.2g} "
         rate = "" if effort.lr is None else f" at a learning rate of {effort.lr:g}"
-        return (
-            f"the weights moved by {moved}on average in {thousands(effort.updates)} updates{rate}: too little to judge"
-        )
+        return f"no weights moved by more than {moved}in {thousands(effort.updates)} updates{rate}: too little to judge"
 
     def _quarters(self, errors: list[float]) -> list[float]:
         return [float(np.median(part)) for part in np.array_split(np.array(errors), 4)]
