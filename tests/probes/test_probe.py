@@ -243,7 +243,7 @@ def test_chance_and_loops_are_solved():
 
 @pytest.mark.parametrize(("name", "best"), [("interior-optimum", 0.8), ("bound-optimum", 3.0), ("squashed-range", 3.0)])
 def test_the_best_number_is_found_on_the_grid(name, best):
-    assert find(name)().solve().best_action("only") == pytest.approx(best, abs=0.06)
+    assert find(name)().solve().best_action("here") == pytest.approx(best, abs=0.06)
 
 
 @pytest.mark.parametrize("gamma", [-0.1, 1.1, float("nan")])

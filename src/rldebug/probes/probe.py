@@ -53,7 +53,7 @@ class Probe(Entry):
     rung: ClassVar[int]  # its place on the ladder
     after: ClassVar[str | None]  # the rung it stands on: what it adds to that one is what is tested
     asks: ClassVar[Literal["value", "policy", "return"]] = "value"
-    states: ClassVar[tuple[State, ...]] = ("only",)
+    states: ClassVar[tuple[State, ...]] = ("here",)
     actions: ClassVar[int] = 2  # where they make no difference, two that do the same: one alone is refused by some
     range: ClassVar[tuple[float, float] | None] = None  # actions are numbers between these
     starts: ClassVar[Mapping[State, float] | None] = None  # chances; None: always in the first state

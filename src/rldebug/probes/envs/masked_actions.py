@@ -38,7 +38,7 @@ class MaskedActions(Probe):
         return None, PAYS[state][int(action)]
 
     def look(self, state: str) -> str:
-        return "only"
+        return "here"
 
     def allowed(self, state: str) -> NDArray[np.bool_]:
         return np.array(PAYS[state]) > -2.0

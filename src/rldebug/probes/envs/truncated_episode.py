@@ -26,7 +26,7 @@ class TruncatedEpisode(Probe):
     patience = 2.0
 
     def step(self, state: str, action: Any) -> tuple[str, float]:
-        return "only", 1.0 - self.gamma
+        return "here", 1.0 - self.gamma
 
     def right(self, declared: Mapping[str, Any]) -> Array | None:
         return None if self.gamma == 1.0 else super().right(declared)  # a loop without end has no value then
