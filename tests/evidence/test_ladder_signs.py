@@ -80,3 +80,10 @@ def test_a_leak_has_the_sign_of_what_follows():
     assert signs.leaks(values("leaking-return", [0.8, -0.8, 1.0]))
     assert not signs.leaks(values("leaking-return", [-0.8, 0.8, 1.0]))
     assert not signs.leaks(values("leaking-return", [0.0, 0.0, 0.5]))
+
+
+def test_faults_from_below_end_with_the_one_that_is_named():
+    assert signs.up_to("BUF010") == ("OPT010", "BUF010")
+    assert signs.up_to("POL016")[-1] == "POL016"
+    with pytest.raises(ValueError, match="tuple"):
+        signs.up_to("POL999")

@@ -8,6 +8,41 @@ import numpy as np
 
 from rldebug.evidence.ladder import Array, Ladder, Rung
 
+_FROM_BELOW = (
+    "OPT010",
+    "BUF010",
+    "ADV010",
+    "NET010",
+    "VAL010",
+    "DIS010",
+    "VAL012",
+    "DIS015",
+    "VAL014",
+    "VAL009",
+    "PRE010",
+    "BUF011",
+    "BUF012",
+    "VAL011",
+    "VAL015",
+    "DIS011",
+    "DIS012",
+    "TGT005",
+    "DIS014",
+    "POL013",
+    "BUF014",
+    "POL014",
+    "ENT007",
+    "POL015",
+    "NET008",
+    "POL016",
+)
+"""Faults that show on the first rungs, from the lowest up. What goes wrong above usually follows from one of them."""
+
+
+def up_to(code: str) -> tuple[str, ...]:
+    """The faults that show on the first rungs, as far up as this one: for `follows`."""
+    return _FROM_BELOW[: _FROM_BELOW.index(code) + 1]
+
 
 class Shown(TypedDict):
     """Two arguments of `Rule.finding`."""

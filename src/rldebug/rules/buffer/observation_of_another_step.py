@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.ladder import Ladder
-from rldebug.evidence.ladder_signs import same_to_the_bit, shown
+from rldebug.evidence.ladder_signs import same_to_the_bit, shown, up_to
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -45,20 +45,7 @@ class ObservationOfAnotherStep(Rule):
     name: ClassVar[str] = "observation-of-another-step"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Ladder"
-    follows: ClassVar[tuple[str, ...]] = (
-        "OPT010",
-        "BUF010",
-        "ADV010",
-        "NET010",
-        "VAL010",
-        "DIS010",
-        "VAL012",
-        "DIS015",
-        "VAL014",
-        "VAL009",
-        "PRE010",
-        "BUF011",
-    )
+    follows: ClassVar[tuple[str, ...]] = up_to("BUF011")
 
     def check(self, evidence: Ladder) -> Iterator[Finding]:
         rung, choice = evidence["observed-reward"], evidence["observed-action-reward"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.ladder import Ladder
-from rldebug.evidence.ladder_signs import alike, same_to_the_bit, shown, through_critic
+from rldebug.evidence.ladder_signs import alike, same_to_the_bit, shown, through_critic, up_to
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -45,19 +45,7 @@ class RewardOfAnotherStep(Rule):
     name: ClassVar[str] = "reward-of-another-step"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Ladder"
-    follows: ClassVar[tuple[str, ...]] = (
-        "OPT010",
-        "BUF010",
-        "ADV010",
-        "NET010",
-        "VAL010",
-        "DIS010",
-        "VAL012",
-        "DIS015",
-        "VAL014",
-        "VAL009",
-        "PRE010",
-    )
+    follows: ClassVar[tuple[str, ...]] = up_to("PRE010")
 
     def check(self, evidence: Ladder) -> Iterator[Finding]:
         rung = evidence["observed-reward"]

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from rldebug.evidence.ladder import Ladder, Rung
-from rldebug.evidence.ladder_signs import shown
+from rldebug.evidence.ladder_signs import shown, up_to
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -48,23 +48,7 @@ class DiscountDiffers(Rule):
     name: ClassVar[str] = "discount-differs"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Ladder"
-    follows: ClassVar[tuple[str, ...]] = (
-        "OPT010",
-        "BUF010",
-        "ADV010",
-        "NET010",
-        "VAL010",
-        "DIS010",
-        "VAL012",
-        "DIS015",
-        "VAL014",
-        "VAL009",
-        "PRE010",
-        "BUF011",
-        "BUF012",
-        "VAL011",
-        "VAL015",
-    )
+    follows: ClassVar[tuple[str, ...]] = up_to("VAL015")
 
     apart: float = 0.015  # of the γ that values tell from the one declared; noise is a third of it
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.ladder import Ladder
-from rldebug.evidence.ladder_signs import shown
+from rldebug.evidence.ladder_signs import shown, up_to
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -43,23 +43,7 @@ class FutureRewardIgnored(Rule):
     name: ClassVar[str] = "future-reward-ignored"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Ladder"
-    follows: ClassVar[tuple[str, ...]] = (
-        "OPT010",
-        "BUF010",
-        "ADV010",
-        "NET010",
-        "VAL010",
-        "DIS010",
-        "VAL012",
-        "DIS015",
-        "VAL014",
-        "VAL009",
-        "PRE010",
-        "BUF011",
-        "BUF012",
-        "VAL011",
-        "VAL015",
-    )
+    follows: ClassVar[tuple[str, ...]] = up_to("VAL015")
 
     def check(self, evidence: Ladder) -> Iterator[Finding]:
         for name in ("delayed-reward", "discount-chain"):

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from rldebug.evidence.ladder import Ladder
-from rldebug.evidence.ladder_signs import chances_of_right, shown, still, values_alone
+from rldebug.evidence.ladder_signs import chances_of_right, shown, still, up_to, values_alone
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -47,27 +47,7 @@ class PolicyKeptRandom(Rule):
     name: ClassVar[str] = "policy-kept-random"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Ladder"
-    follows: ClassVar[tuple[str, ...]] = (
-        "OPT010",
-        "BUF010",
-        "ADV010",
-        "NET010",
-        "VAL010",
-        "DIS010",
-        "VAL012",
-        "DIS015",
-        "VAL014",
-        "VAL009",
-        "PRE010",
-        "BUF011",
-        "BUF012",
-        "VAL011",
-        "VAL015",
-        "DIS011",
-        "DIS012",
-        "TGT005",
-        "DIS014",
-    )
+    follows: ClassVar[tuple[str, ...]] = up_to("DIS014")
 
     least: float = 0.53  # chance of the right action, of two: more than indifference
     most: float = 0.9  # less than certainty

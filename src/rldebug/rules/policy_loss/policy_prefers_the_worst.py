@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.ladder import Ladder
-from rldebug.evidence.ladder_signs import chances_of_right, shown, values_alone
+from rldebug.evidence.ladder_signs import chances_of_right, shown, up_to, values_alone
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -46,27 +46,7 @@ class PolicyPrefersTheWorst(Rule):
     name: ClassVar[str] = "policy-prefers-the-worst"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Ladder"
-    follows: ClassVar[tuple[str, ...]] = (
-        "OPT010",
-        "BUF010",
-        "ADV010",
-        "NET010",
-        "VAL010",
-        "DIS010",
-        "VAL012",
-        "DIS015",
-        "VAL014",
-        "VAL009",
-        "PRE010",
-        "BUF011",
-        "BUF012",
-        "VAL011",
-        "VAL015",
-        "DIS011",
-        "DIS012",
-        "TGT005",
-        "DIS014",
-    )
+    follows: ClassVar[tuple[str, ...]] = up_to("DIS014")
 
     surely: float = 0.2  # chance of the right action: less is a preference for the wrong one
 

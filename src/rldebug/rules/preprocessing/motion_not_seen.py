@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.ladder import Ladder
-from rldebug.evidence.ladder_signs import shown
+from rldebug.evidence.ladder_signs import shown, up_to
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -42,35 +42,7 @@ class MotionNotSeen(Rule):
     name: ClassVar[str] = "motion-not-seen"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Ladder"
-    follows: ClassVar[tuple[str, ...]] = (
-        "OPT010",
-        "BUF010",
-        "ADV010",
-        "NET010",
-        "VAL010",
-        "DIS010",
-        "VAL012",
-        "DIS015",
-        "VAL014",
-        "VAL009",
-        "PRE010",
-        "BUF011",
-        "BUF012",
-        "VAL011",
-        "VAL015",
-        "DIS011",
-        "DIS012",
-        "TGT005",
-        "DIS014",
-        "POL013",
-        "BUF014",
-        "POL014",
-        "ENT007",
-        "POL015",
-        "NET008",
-        "POL016",
-        "PRE012",
-    )
+    follows: ClassVar[tuple[str, ...]] = (*up_to("POL016"), "PRE012")
 
     def check(self, evidence: Ladder) -> Iterator[Finding]:
         rung = evidence["moving-dot"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.ladder import Ladder
-from rldebug.evidence.ladder_signs import same_to_the_bit, shown
+from rldebug.evidence.ladder_signs import same_to_the_bit, shown, up_to
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -43,18 +43,7 @@ class ObservationNotSeen(Rule):
     name: ClassVar[str] = "observation-not-seen"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Ladder"
-    follows: ClassVar[tuple[str, ...]] = (
-        "OPT010",
-        "BUF010",
-        "ADV010",
-        "NET010",
-        "VAL010",
-        "DIS010",
-        "VAL012",
-        "DIS015",
-        "VAL014",
-        "VAL009",
-    )
+    follows: ClassVar[tuple[str, ...]] = up_to("VAL009")
 
     def check(self, evidence: Ladder) -> Iterator[Finding]:
         rung = evidence["observed-reward"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.ladder import Ladder
-from rldebug.evidence.ladder_signs import shown
+from rldebug.evidence.ladder_signs import shown, up_to
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -44,17 +44,7 @@ class ConstantRewardNotLearned(Rule):
     name: ClassVar[str] = "constant-reward-not-learned"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Ladder"
-    follows: ClassVar[tuple[str, ...]] = (
-        "OPT010",
-        "BUF010",
-        "ADV010",
-        "NET010",
-        "VAL010",
-        "DIS010",
-        "VAL012",
-        "DIS015",
-        "VAL014",
-    )
+    follows: ClassVar[tuple[str, ...]] = up_to("VAL014")
 
     def check(self, evidence: Ladder) -> Iterator[Finding]:
         rung = evidence["constant-reward"]
