@@ -21,11 +21,11 @@ def test_of_many_looks_the_four_furthest_off_are_shown_in_their_order():
 
 
 def test_a_policy_is_shown_by_the_chance_of_its_right_action():
-    assert "25% for only" in signs.shown(chances("action-reward", [0.75, 0.25]))["seen"]
+    assert "25% for here" in signs.shown(chances("action-reward", [0.75, 0.25]))["seen"]
 
 
 def test_numbers_are_shown_as_numbers():
-    assert signs.shown(chances("bound-optimum", [1.0]))["seen"].endswith("the number played for only 1.00")
+    assert signs.shown(chances("bound-optimum", [1.0]))["seen"].endswith("the number played for here 1.00")
 
 
 def test_returns_are_shown_beside_what_chance_has():

@@ -50,3 +50,8 @@ def test_several_side_by_side_restart_as_the_probe_says(autoreset, mode):
     assert envs.num_envs == 3
     assert envs.metadata["autoreset_mode"] is mode
     envs.close()
+
+
+def test_a_factory_taken_for_an_environment_says_what_it_is():
+    with pytest.raises(AttributeError, match=r"make_env\(\)\.action_space"):
+        _ = Factory(find("constant-reward")(0.9)).action_space

@@ -300,3 +300,29 @@ def test_nan_is_no_gamma():
     rungs = [dataclasses.replace(ladder.blank(find("discount-chain"), "failed", ""), attempts=())]
     assert assemble("t", rungs, {}, 0.0).gamma is None
     assert math.isnan(find("discount-chain")().effective_gamma(np.zeros(10)))
+
+
+def test_what_it_learned_is_told_without_the_time_before_it_had_learned_it():
+    judge = Judge(find("constant-reward")(0.9), 0.1, Budget())
+    for i, value in enumerate([0.0, 0.2, 0.98, 1.0]):
+        judge.add(100 * i, Measured(1.0 - value, value=np.array([value])))
+    assert judge.settled("value") == pytest.approx([0.99])
+
+
+def test_action_values_of_the_wrong_shape_are_refused():
+    def make(factory, seed, wants):
+        agent = Tabular(factory)
+        return Learner(learn=agent.learn, q=lambda obs: np.zeros(len(obs)))
+
+    with pytest.raises(TargetError, match="one per action"):
+        constant(Target("flat", make))
+
+
+def test_an_agent_built_blindly_for_a_picture_is_not_made_for_it():
+    def broken(steps):
+        raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
+
+    target = Target("vectors", lambda factory, seed, wants: Learner(learn=broken))
+    rung = stand(target, find("bright-pixel"), declared=DECLARED, action="discrete", budget=Budget())
+    assert rung.outcome == "not applicable"
+    assert "shapes cannot" in rung.reason

@@ -129,7 +129,7 @@ def test_gamma_can_be_given():
 def test_it_is_found_by_any_of_its_names():
     names = ("delayed-reward", "delayed_reward", "rldebug/DelayedReward-v0", "Delayed-Reward")
     assert {find(each).rung for each in names} == {3}
-    with pytest.raises(ProbeError, match="no probe called deleyed-reward: expected one of constant-reward"):
+    with pytest.raises(ProbeError, match="no probe called deleyed-reward: did you mean delayed-reward"):
         find("deleyed-reward")
 
 

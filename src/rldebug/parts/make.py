@@ -158,9 +158,11 @@ def _count(returned: Any) -> str:
 
 
 def said(error: BaseException) -> str:
-    """The error, and the line it came from."""
+    """The error, and the line it came from: the last one that is no library's, where there is one."""
     frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({os.path.relpath(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+    own = [each for each in frames if "site-packages" not in each.filename and "/lib/python" not in each.filename]
+    last = (own or frames)[-1:]
+    where = f" ({os.path.relpath(last[0].filename)}:{last[0].lineno})" if last else ""
     return f"{type(error).__name__}: {' '.join(str(error).split())}{where}"
 
 

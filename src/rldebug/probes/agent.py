@@ -76,6 +76,11 @@ class Factory:
         self.envs.append(env)
         return env
 
+    def __getattr__(self, name: str) -> Any:
+        if name in ("observation_space", "action_space", "reset", "step", "spec", "unwrapped"):
+            raise AttributeError(f"make_agent gets a function that makes environments: make_env().{name}, not .{name}")
+        raise AttributeError(name)
+
     def vector(self, n: int) -> gym.vector.SyncVectorEnv:
         """`n` of them side by side, for agents that can do with any autoreset mode (ability: vector)."""
         modes = {"same-step": AutoresetMode.SAME_STEP, "disabled": AutoresetMode.DISABLED}

@@ -58,8 +58,9 @@ class Judge:
         return float(np.std(np.diff(errors)) / math.sqrt(2)) if len(errors) >= 4 else 0.0
 
     def settled(self, table: str) -> Array | None:
-        """The mean of the last few: single looks jitter with the optimizer."""
-        return _mean([getattr(each, table) for each in self.seen[-4:]])
+        """The mean of the last two where both were right; else of the last four: single looks jitter."""
+        right = max((error for _, error in self.history[-2:]), default=math.inf) <= self.tolerance
+        return _mean([getattr(each, table) for each in self.seen[-2 if right else -4 :]])
 
     def decide(self, effort: Effort, seconds: float) -> tuple[Outcome, str] | None:
         """An outcome and its reason; None: go on."""

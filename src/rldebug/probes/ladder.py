@@ -142,7 +142,10 @@ def attempt(
         except FloatingPointError as error:
             verdict = "failed", str(error)
         except Exception as error:
-            verdict = "crashed", f"{said(error)}"
+            if judge.history or not _unusual(probe):
+                verdict = "crashed", said(error)
+            else:  # built without a look at the shape, and then not able to learn from it: not made for that
+                verdict = "not applicable", f"it could not learn from this: {said(error)}"
         finally:
             if learner is not None:
                 learner.close()
@@ -170,6 +173,11 @@ def attempt(
         ),
         last.right if last else None,
     )
+
+
+def _unusual(probe: Probe) -> bool:
+    """Observations that are no vectors, or actions of several parts: not every algorithm is made for them."""
+    return probe.obs not in ("one-hot", "offset", "noisy", "scalar") or probe.action == "multi-discrete"
 
 
 def blank(kind: type[Probe], outcome: Outcome, reason: str) -> Rung:

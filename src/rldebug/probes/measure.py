@@ -90,7 +90,7 @@ def learned_value(learner: Learner, env: ProbeEnv, obs: Any) -> Array:
         return np.asarray(value.reshape(n, TIMES).mean(axis=1))
     if learner.q is None:
         raise CannotTell("it shows no value(obs) and no q(obs)")
-    q = _array(learner.q(obs), "q(obs)").reshape(n, TIMES, -1)
+    q = _action_values(learner, env, obs)
     # The best of several noisy estimates is too large. Where actions make no difference, their mean is the value too.
     return np.asarray(q.mean(axis=(1, 2)))
 
@@ -108,12 +108,23 @@ def learned_policy(learner: Learner, env: ProbeEnv, obs: Any) -> Array:
             )
         chosen = [env.read(_as_action(row, env)) for row in said.reshape(n * TIMES, -1)]
     else:
-        assert learner.q is not None
-        return _by_gaps(_array(learner.q(obs), "q(obs)").reshape(n, TIMES, -1).mean(axis=1), probe)
+        return _by_gaps(_action_values(learner, env, obs).mean(axis=1), probe)
     by_look = np.array(chosen).reshape(n, TIMES)
     if probe.range is not None:
         return np.asarray(by_look.mean(axis=1, keepdims=True))
     return np.stack([(by_look == choice).mean(axis=1) for choice in range(probe.actions)], axis=1)
+
+
+def _action_values(learner: Learner, env: ProbeEnv, obs: Any) -> Array:
+    """(looks, TIMES, actions)"""
+    assert learner.q is not None
+    rows, actions = len(env.probe.looks) * TIMES, env.probe.actions
+    q = _array(learner.q(obs), "q(obs)")
+    if q.shape != (rows, actions):
+        raise TargetError(
+            f"q(obs) has shape {q.shape} for {rows} observations, expected {(rows, actions)}: one per action"
+        )
+    return q.reshape(-1, TIMES, actions)
 
 
 def _by_gaps(q: Array, probe: Probe) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,10 @@ def find(name: str) -> type[Probe]:
     for each in probes():
         if name.lower() in (each.name, each.name.replace("-", "_"), env_id(each.name).lower()):
             return each
-    raise ProbeError(f"no probe called {name}: expected one of {', '.join(each.name for each in probes())}")
+    names = [each.name for each in probes()]
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(names)}"
+    raise ProbeError(f"no probe called {name}: {hint}")
 
 
 def below(name: str) -> tuple[str, ...]:

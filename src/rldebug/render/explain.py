@@ -76,10 +76,13 @@ def rule_facts(rule: type[Rule]) -> dict[str, str]:
     if rule.needs or rule.facts:
         facts["needs"] = ", ".join(f"`{each}`" for each in (*rule.needs, *rule.facts))
     if rule.follows:
-        facts["usually follows from"] = ", ".join(_called(code) for code in rule.follows)
+        shown = [_called(code) for code in rule.follows[:4]]
+        more = len(rule.follows) - len(shown)
+        facts["usually follows from"] = ", ".join(shown) + (f", and {more} more" if more else "")
     leads = [each for each in catalogue.rules() if rule.code in each.follows]
     if leads:
-        facts["usually brings about"] = ", ".join(f"{each.code} {each.name}" for each in leads)
+        shown, more = [f"{each.code} {each.name}" for each in leads[:4]], len(leads[4:])
+        facts["usually brings about"] = ", ".join(shown) + (f", and {more} more" if more else "")
     if rule.trap:
         facts["trap"] = f'`rldebug.watch(traps={{"{rule.name}": "raise"}})` stops where it happens'
     return facts

@@ -8,7 +8,7 @@ def test_fires_where_action_values_prefer_the_worst():
         ActionOfAnotherChoice(),
         ladder(passed("constant-reward"), chances("action-reward", [1.0, 0.0], shows=("q",)), lam=None),
     )
-    assert "0% for only" in found.seen
+    assert "0% for here" in found.seen
 
 
 def test_quiet_where_there_is_a_policy():

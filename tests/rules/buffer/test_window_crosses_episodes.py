@@ -16,7 +16,7 @@ def test_quiet_with_a_lambda():
 
 def test_fires_where_an_episode_of_one_step_has_three_rewards():
     found = fires(WindowCrossesEpisodes(), ladder(values("constant-reward", [2.71]), lam=None, n_step=3))
-    assert "only 2.71" in found.seen
+    assert "here 2.71" in found.seen
 
 
 def test_quiet_where_the_sum_is_another():

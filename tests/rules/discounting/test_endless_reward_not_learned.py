@@ -5,7 +5,7 @@ from tests.rules.ladders import ladder, passed, values
 
 def test_fires_on_any_wrong_value():
     found = fires(EndlessRewardNotLearned(), ladder(values("truncated-episode", [2.7])))
-    assert "only 2.70" in found.seen
+    assert "here 2.70" in found.seen
 
 
 def test_quiet_where_it_passed():

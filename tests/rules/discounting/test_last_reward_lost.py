@@ -5,7 +5,7 @@ from tests.rules.ladders import STILL, ladder, passed, values
 
 def test_fires_where_zero_is_learned():
     found = fires(LastRewardLost(), ladder(values("constant-reward", [0.0], matched=["nothing-learned"])))
-    assert "only 0.00" in found.seen
+    assert "here 0.00" in found.seen
 
 
 def test_quiet_where_actions_that_pay_are_learned():

@@ -5,7 +5,7 @@ from tests.rules.ladders import ladder, values
 
 def test_fires_on_the_value_of_five_steps():
     found = fires(TimeLimitEndsValues(), ladder(values("truncated-episode", [0.3], matched=["truncation-as-end"])))
-    assert "only 0.30" in found.seen
+    assert "here 0.30" in found.seen
 
 
 def test_quiet_on_another_wrong_value():

@@ -5,7 +5,7 @@ from tests.rules.ladders import GROWING, ladder, values
 
 def test_fires_on_the_answer_without_an_end():
     found = fires(ValuesRunPastTheEnd(), ladder(values("constant-reward", [10.0], matched=["end-ignored"])))
-    assert "only 10.00" in found.seen
+    assert "here 10.00" in found.seen
 
 
 def test_quiet_where_the_value_is_too_small():
@@ -18,4 +18,4 @@ def test_quiet_where_it_rests_above():
 
 def test_fires_where_values_rise_and_rise():
     found = fires(ValuesRunPastTheEnd(), ladder(values("constant-reward", [6.0], errors=GROWING)))
-    assert "only 6.00" in found.seen
+    assert "here 6.00" in found.seen

@@ -5,7 +5,7 @@ from tests.rules.ladders import chances, ladder, passed
 
 def test_fires_where_it_leans_and_rests():
     found = fires(PolicyKeptRandom(), ladder(passed("constant-reward"), chances("action-reward", [0.35, 0.65])))
-    assert "65% for only" in found.seen
+    assert "65% for here" in found.seen
 
 
 def test_quiet_where_it_is_indifferent():

@@ -7,7 +7,7 @@ def test_fires_where_the_policy_never_changes():
     found = fires(
         PolicyNeverMoves(), ladder(passed("constant-reward"), chances("action-reward", [0.5, 0.5], errors=STILL))
     )
-    assert "50% for only" in found.seen
+    assert "50% for here" in found.seen
 
 
 def test_quiet_where_it_wanders():

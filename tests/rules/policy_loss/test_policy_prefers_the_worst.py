@@ -5,7 +5,7 @@ from tests.rules.ladders import chances, ladder, passed
 
 def test_fires_where_the_worst_is_sure():
     found = fires(PolicyPrefersTheWorst(), ladder(passed("constant-reward"), chances("action-reward", [0.98, 0.02])))
-    assert "2% for only" in found.seen
+    assert "2% for here" in found.seen
 
 
 def test_quiet_where_it_is_undecided_between_both():

@@ -5,7 +5,7 @@ from tests.rules.ladders import ladder, values
 
 def test_fires_where_the_value_rests_elsewhere():
     found = fires(ConstantRewardNotLearned(), ladder(values("constant-reward", [0.2])))
-    assert "only 0.20" in found.seen
+    assert "here 0.20" in found.seen
 
 
 def test_quiet_where_it_is_undecided():

@@ -5,7 +5,7 @@ from tests.rules.ladders import ladder, values
 
 def test_fires_on_the_median():
     found = fires(ValueNotTheMean(), ladder(values("noisy-reward", [0.6], matched=["median"])))
-    assert "only 0.60" in found.seen
+    assert "here 0.60" in found.seen
 
 
 def test_quiet_where_it_jitters():

@@ -5,7 +5,7 @@ from tests.rules.ladders import GROWING, ladder, values
 
 def test_fires_where_values_fall_and_fall():
     found = fires(ValueRunsAway(), ladder(values("constant-reward", [-60.0], errors=GROWING)))
-    assert "only -60.00" in found.seen
+    assert "here -60.00" in found.seen
 
 
 def test_quiet_where_they_rise():

@@ -43,7 +43,7 @@ class FutureRewardIgnored(Rule):
     name: ClassVar[str] = "future-reward-ignored"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Ladder"
-    follows: ClassVar[tuple[str, ...]] = up_to("VAL015")
+    follows: ClassVar[tuple[str, ...]] = (*up_to("VAL015"), "TGT005")
 
     def check(self, evidence: Ladder) -> Iterator[Finding]:
         for name in ("delayed-reward", "discount-chain"):
