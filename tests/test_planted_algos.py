@@ -1,6 +1,7 @@
 """Bugs planted in the reference algorithms: each fails the rung it should fail first; the right component is blamed."""
 
 import pytest
+import torch
 
 from rldebug import catalogue
 from rldebug.entry import PREFIXES
@@ -10,8 +11,6 @@ from rldebug.probe import report_on
 from rldebug.probes.shelf import probes
 from tests.planted_algos import plant
 from tests.planted_algos.returns import gae
-
-torch = pytest.importorskip("torch")
 
 QUICK = [name for name in plant.bugs() if getattr(plant.bug(name), "QUICK", False)]
 NOT_PLANTED = {

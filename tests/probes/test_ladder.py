@@ -11,9 +11,10 @@ import torch
 from rldebug.probes import ladder
 from rldebug.probes.agent import Learner, Target, adapt
 from rldebug.probes.judge import Budget, Judge, tolerance
-from rldebug.probes.ladder import assemble, attempt, climb, stand
+from rldebug.probes.ladder import assemble, attempt, stand
 from rldebug.probes.measure import Measured
 from rldebug.probes.shelf import find
+from rldebug.side_by_side import run_all
 from rldebug.target import TargetError
 from tests.probes.tabular import Tabular, TabularVector
 
@@ -27,9 +28,10 @@ def tabular(**changes):
 
 
 def outcomes(target, kinds, **more):
-    return {
-        each.name: each for each in climb(target, kinds, declared=DECLARED, action="discrete", budget=Budget(), **more)
-    }
+    def run(kind):
+        return stand(target, kind, declared=DECLARED, action="discrete", budget=Budget())
+
+    return {each.name: each for each in run_all(kinds, run, **more)}
 
 
 # ── a learner that is obviously right, and its mistakes ──

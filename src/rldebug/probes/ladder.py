@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,28 +26,6 @@ from rldebug.target import TargetError
 FIRST, GROWTH = 200, 1.35  # environment steps before the first measurement, and how the next wait grows
 PASSES, FAILS = math.log(0.95 / 0.3), math.log(0.05 / 0.7)  # what one seed says for "sound", in log odds
 SURE_SOUND, SURE_BROKEN = 0.8, -6.0  # one pass, or three after a failure; three failures, or three about a pass
-
-
-def climb(
-    target: Target,
-    probes: Sequence[type[Probe]],
-    *,
-    declared: Mapping[str, Any],
-    action: str,
-    budget: Budget,
-    whole: bool = False,
-) -> Iterator[Rung]:
-    """One rung after the other. Those that stand on a failed one are not run, unless the whole ladder is wanted."""
-    failed: set[str] = set()
-    for each in probes:
-        if each.after in failed and not whole:
-            failed.add(each.name)
-            yield blank(each, "not run", f"stands on {each.after}, which was not passed")
-            continue
-        rung = stand(target, each, declared=declared, action=action, budget=budget)
-        if rung.outcome == "failed":
-            failed.add(each.name)
-        yield rung
 
 
 def stand(target: Target, kind: type[Probe], *, declared: Mapping[str, Any], action: str, budget: Budget) -> Rung:
