@@ -425,6 +425,7 @@ def test_all_is_exactly_the_public_names():
         "probe",
         "read_run",
         "train",
+        "verify",
         "watch",
     ]
     assert rldebug.__all__ == sorted(rldebug.__all__)

@@ -29,6 +29,8 @@ OF_ENVIRONMENTS = (
     "rldebug.stepwise",
     "rldebug.env",
     "rldebug.testing",
+    "rldebug.symptoms",
+    "rldebug.transplant",
     "rldebug.evidence.baseline",
     *(f"rldebug.parts.{name}" for name in ("distributions", "heads", "make", "preprocess", "vector")),
 )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rldebug.rule import Rule as Rule
     from rldebug.train import train as train
     from rldebug.trap import Tripped as Tripped
+    from rldebug.verify import verify as verify
     from rldebug.watch import Watch as Watch
     from rldebug.watch import watch as watch
 
@@ -37,6 +38,7 @@ _HOME = {
     "probe": "rldebug.probe",
     "read_run": "rldebug.evidence.run",
     "train": "rldebug.train",
+    "verify": "rldebug.verify",
     "watch": "rldebug.watch",
 }
 

@@ -40,7 +40,9 @@ def broken() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _shelves() -> tuple[tuple[type[Rule], ...], dict[str, str]]:
-    found = {rule.code: rule for rule in _rules_on("rldebug.rules")}
+    from rldebug.oracles.rules import rules as mistakes
+
+    found = {rule.code: rule for rule in (*_rules_on("rldebug.rules"), *mistakes())}
     failed: dict[str, str] = {}
     for point in entry_points(group="rldebug.rules"):
         try:

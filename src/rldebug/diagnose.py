@@ -43,7 +43,7 @@ def diagnose(
             problems += evidence.problems
             evidence = derive(evidence, failed)
         for rule in chosen:
-            if rule.reads != type(evidence).__name__:
+            if rule.reads != type(evidence).__name__ or not rule.concerns(evidence):
                 continue
             reason = lacking(rule, evidence)
             if reason is not None:

@@ -26,6 +26,10 @@ class Rule(Entry):
     follows: ClassVar[tuple[str, ...]] = ()  # codes of roots this usually is a consequence of
     trap: ClassVar[bool] = False  # can be checked on a single update, so that the run can be stopped there
 
+    def concerns(self, evidence: Any) -> bool:
+        """Whether evidence of the kind it reads is about what it checks: a mistake in GAE asks for a gae()."""
+        return True
+
     def check(self, evidence: Any) -> Iterator[Finding]:
         raise TypeError(f"{type(self).__name__} does not define check()")
 

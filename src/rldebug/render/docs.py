@@ -7,7 +7,6 @@ pages under docs/catalogue/ are not: they are this text in smaller pieces.
 from __future__ import annotations
 
 import argparse
-import inspect
 import re
 import sys
 from collections.abc import Sequence
@@ -47,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def own_rules() -> list[type[Rule]]:
     """Ours: an installed plugin must not change a committed file."""
-    return [rule for rule in catalogue.rules() if rule.__module__.startswith("rldebug.rules.")]
+    return [rule for rule in catalogue.rules() if rule.__module__.startswith(("rldebug.rules.", "rldebug.oracles."))]
 
 
 def catalogue_page() -> str:
@@ -128,9 +127,7 @@ def _metric_row(metric: Metric) -> str:
 
 
 def _source(rule: type[Rule]) -> str:
-    file = Path(inspect.getfile(rule))
-    place = file.parts[file.parts.index("rules") :] if "rules" in file.parts else (file.name,)
-    return "/".join(("src", "rldebug", *place))
+    return "/".join(("src", *rule.__module__.split("."))) + ".py"
 
 
 def _summary(rule: type[Rule]) -> str:

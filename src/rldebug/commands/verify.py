@@ -1,0 +1,62 @@
+"""rldebug verify: a function beside the right one, and the mistake by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def verify(
+    component: Annotated[
+        str | None, typer.Argument(metavar="COMPONENT", help="gae, dqn-target, replay-buffer …: --list names them.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Argument(metavar="TARGET", help="module:function or path/to/file.py:function, or a class.")
+    ] = None,
+    map_: Annotated[
+        list[str] | None,
+        typer.Option("--map", metavar="WHAT=ARGUMENT", help="What an argument is: reward=r; may be repeated."),
+    ] = None,
+    more: Annotated[
+        list[str] | None, typer.Argument(metavar="[WHAT=ARGUMENT]…", help="More of what --map takes.")
+    ] = None,
+    drawn: Annotated[int, typer.Option(min=0, help="Cases drawn at random after the fixed ones.")] = 60,
+    json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout.")] = None,
+    write_test: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a test that verifies it, for pytest, and stop.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the components, and stop.")] = False,
+) -> None:
+    """Compare a function or class of yours with the reference of its component, and name what is wrong with it.
+
+    Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run.
+    """
+    from rldebug.oracles.shelf import find
+    from rldebug.render.verify import print_components, print_verification
+    from rldebug.target import TargetError
+
+    if list_:
+        print_components(None if component is None else find(component))
+        return
+    if component is None or target is None:
+        raise TargetError("what is to be verified, and as what? For example: rldebug verify gae mypkg.ppo:compute_gae")
+
+    from rldebug.config import read_config
+    from rldebug.render.json import write_json
+    from rldebug.render.terminal import print_report
+    from rldebug.verify import examine, mapping, report_on, write_test_file
+
+    given = mapping([*(map_ or ()), *(more or ())])
+    if write_test is not None:
+        typer.echo(write_test_file(component, target, given, write_test))
+        return
+    found = examine(component, target, map=given, drawn=drawn)
+    report = report_on(found, read_config())
+    if json != "-":
+        print_verification(found)
+        print_report(report, to_stdout=True)
+    if json is not None:
+        write_json(report, json)
+    raise typer.Exit(report.exit or 0)

@@ -1,0 +1,1 @@
+"""The transition audit: buffers are fed with rows that tell where they come from, and what comes out is checked."""
