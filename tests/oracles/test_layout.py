@@ -12,7 +12,7 @@ SIZES = {"T": 4, "U": 5, "B": 3, "N": 2, "A": 6}
 @pytest.mark.parametrize("layout", OVER_TIME)
 @pytest.mark.parametrize("axes", ["TB", "UB", "B", "TBA", ""])
 def test_what_is_laid_out_over_time_is_read_back_the_same(layout, axes):
-    sizes = {**SIZES, "B": 1} if layout == "(T,)" else SIZES
+    sizes = {**SIZES, "B": 1} if layout in ("(T,)", "(T, 1)") else SIZES
     array = np.random.default_rng(0).normal(size=[sizes[axis] for axis in axes])
     back = unlay(lay(array, axes, layout), axes, layout, sizes)
     assert back is not None

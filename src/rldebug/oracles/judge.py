@@ -30,7 +30,7 @@ from rldebug.oracles.search import (
 
 SECONDS = 6.0  # for the search as a whole; a pure function takes a tenth of it
 REDRAWN = 6  # times that a convention is looked at again after a case was drawn that did not fit
-NARROW = ("(T,)", "one row")  # layouts without an axis for several
+NARROW = ("(T,)", "(T, 1)", "one row")  # layouts without an axis for several
 DRAWN = 60  # cases drawn with Hypothesis
 
 
@@ -336,7 +336,7 @@ class _Trial:
 
     def _column_notes(self, fit: Fit) -> list[str]:
         """Right for columns, (N, 1), and a known mistake for rows, (N,): the caller has to know."""
-        if not fit.convention.layout.endswith(" 1)"):
+        if fit.convention.layout not in ("(N, 1)", "(T, B, 1)", "(B, T, 1)"):
             return []
         rows = fit.convention.layout.replace(", 1)", ",)" if fit.convention.layout == "(N, 1)" else ")")
         plain_rows = [each for each in (*self.known, *self.shaky, *self.odd) if each.layout == rows]

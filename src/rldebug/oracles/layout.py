@@ -14,7 +14,7 @@ from rldebug.oracles.oracle import Array, Kind
 Container = Literal["torch", "numpy", "list"]
 CONTAINERS: tuple[Container, ...] = ("torch", "numpy", "list")
 
-OVER_TIME = ("(T, B)", "(T,)", "(B, T)", "(T, B, 1)", "(B, T, 1)")
+OVER_TIME = ("(T, B)", "(T,)", "(B, T)", "(T, B, 1)", "(B, T, 1)", "(T, 1)")
 OVER_ROWS = ("(N,)", "(N, 1)", "one row")
 
 
@@ -27,7 +27,7 @@ def layouts_of(axes: str) -> tuple[str, ...]:
 
 def suits(layout: str, sizes: Mapping[str, int]) -> bool:
     """Whether a case of this size can be laid out so: without the axis of environments, there is but one."""
-    if layout == "(T,)":
+    if layout in ("(T,)", "(T, 1)"):
         return sizes.get("B", 1) == 1
     return layout != "one row" or sizes.get("N", 1) == 1
 
@@ -40,9 +40,9 @@ def lay(array: Array, axes: str, layout: str) -> Array:
         return array.squeeze(axes.index("N")) if "N" in axes else array
     if layout in ("(B, T)", "(B, T, 1)") and len(axes) > 1 and axes[0] in "TU" and axes[1] == "B":
         array = np.swapaxes(array, 0, 1)
-    if layout.endswith(" 1)") and axes and set(axes) <= set("TUBN"):
+    if layout.endswith(", 1)") and layout != "(T, 1)" and axes and set(axes) <= set("TUBN"):
         array = array[..., None]
-    return array
+    return array  # (T, 1): the axis of environments, of which there is one
 
 
 def unlay(array: Array, axes: str, layout: str, sizes: Mapping[str, int]) -> Array | None:
@@ -53,7 +53,7 @@ def unlay(array: Array, axes: str, layout: str, sizes: Mapping[str, int]) -> Arr
     elif layout == "one row" and "N" in axes:
         array = np.expand_dims(array, axes.index("N")) if array.ndim == len(axes) - 1 else array
     elif axes:
-        if layout.endswith(" 1)") and set(axes) <= set("TUBN"):
+        if layout.endswith(", 1)") and layout != "(T, 1)" and set(axes) <= set("TUBN"):
             if array.shape[-1:] != (1,) or array.ndim != len(axes) + 1:
                 return None
             array = array[..., 0]
