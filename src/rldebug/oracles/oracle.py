@@ -112,11 +112,11 @@ class Oracle:
     code: str  # of `<name>-mismatch`, for what no known mistake explains
     summary: str
     formula: str  # one line, as it is printed above a table
-    quantities: tuple[Quantity, ...]
-    outputs: tuple[Output, ...]
-    reference: Callable[[Case], Values]
-    variant: Callable[..., Values]
-    cases: Callable[[], Sequence[Case]]
+    quantities: tuple[Quantity, ...] = ()  # empty, as the next four are, where `examine` does it all
+    outputs: tuple[Output, ...] = ()
+    reference: Callable[[Case], Values] = lambda case: {}
+    variant: Callable[..., Values] = lambda case, **knobs: {}
+    cases: Callable[[], Sequence[Case]] = list
     drawn: Callable[[Callable[[Any], Any]], Case] | None = None  # with Hypothesis' draw
     mistakes: tuple[Mistake, ...] = ()
     styles: tuple[Style, ...] = (Style("usual"),)

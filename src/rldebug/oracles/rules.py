@@ -61,7 +61,7 @@ def rules() -> tuple[type[Rule], ...]:
 
 def _rule(oracle: Oracle, mistake: Mistake | None) -> type[Rule]:
     name = f"{oracle.name}-mismatch" if mistake is None else mistake.name
-    module = getattr(oracle.reference, "__module__", __name__)
+    module = (oracle.examine or oracle.reference).__module__
     space: dict[str, Any] = {
         "__module__": module,
         "__doc__": None,

@@ -293,11 +293,6 @@ FRAME_STACK = Oracle(
     formula="stack_t = (x_{t−k+1}, …, x_t), all of the same episode",
     example="class FrameStack(env, k), or a class with reset(frame) and append(frame)",
     references="Mnih and others, *Human-level control through deep reinforcement learning*.",
-    quantities=(),
-    outputs=(),
-    reference=lambda case: {},
-    variant=lambda case, **knobs: {},
-    cases=lambda: [],
     mistakes=MISTAKES,
     examine=examine,
 )

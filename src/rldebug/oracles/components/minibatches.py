@@ -271,11 +271,6 @@ MINIBATCHES = Oracle(
     formula="∪ minibatches = all T · B rows, each once",
     example="def minibatches(obs, actions, logprobs, advantages, returns, values, batch_size)",
     references="Schulman and others, *Proximal policy optimization algorithms*.",
-    quantities=(),
-    outputs=(),
-    reference=lambda case: {},
-    variant=lambda case, **knobs: {},
-    cases=lambda: [],
     mistakes=MISTAKES,
     examine=examine,
 )

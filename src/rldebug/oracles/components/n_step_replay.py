@@ -168,11 +168,6 @@ N_STEP_REPLAY = Oracle(
     formula="R_t = Σ_{j<m} γ^j r_{t+j},  next = s_{t+m},  done = done_{t+m−1};  m = n, or less where the episode ends",
     example="class Buffer(capacity, n_step, gamma): add(obs, action, reward, next_obs, done), sample(batch_size)",
     references="Sutton and Barto, *Reinforcement learning*, chapter 7.",
-    quantities=(),
-    outputs=(),
-    reference=lambda case: {},
-    variant=lambda case, **knobs: {},
-    cases=lambda: [],
     mistakes=MISTAKES,
     examine=examine,
 )

@@ -153,11 +153,6 @@ PRIORITISED_REPLAY = Oracle(
     formula="P(i) = p_i^α / Σ p^α,  w_i = (N P(i))^−β / max w;  new rows get the highest p",
     example="class Buffer(capacity, alpha): add(…), sample(batch_size, beta), update_priorities(indices, priorities)",
     references="Schaul and others, *Prioritized experience replay*.",
-    quantities=(),
-    outputs=(),
-    reference=lambda case: {},
-    variant=lambda case, **knobs: {},
-    cases=lambda: [],
     mistakes=MISTAKES,
     examine=examine,
 )  # fmt: skip

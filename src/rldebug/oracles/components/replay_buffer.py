@@ -247,11 +247,6 @@ REPLAY_BUFFER = Oracle(
     formula="sample ⊂ {(s_t, a_t, r_t, s_{t+1}, done_t): the last `capacity` transitions}",
     example="class Buffer: add(obs, action, reward, next_obs, done), sample(batch_size)",
     references="Lin, *Self-improving reactive agents based on reinforcement learning, planning and teaching*.",
-    quantities=(),
-    outputs=(),
-    reference=lambda case: {},
-    variant=lambda case, **knobs: {},
-    cases=lambda: [],
     mistakes=MISTAKES,
     examine=examine,
 )

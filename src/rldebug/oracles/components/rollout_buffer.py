@@ -163,11 +163,6 @@ ROLLOUT_BUFFER = Oracle(
     formula="minibatches = the T · B rows (s_t, a_t, log π_t, V_t, A_t, …), each once and whole",
     example="class Buffer(n_steps, obs_dim, act_dim, n_envs): add(obs, action, …, value, logp), get(batch_size)",
     references="Schulman and others, *Proximal policy optimization algorithms*.",
-    quantities=(),
-    outputs=(),
-    reference=lambda case: {},
-    variant=lambda case, **knobs: {},
-    cases=lambda: [],
     mistakes=MISTAKES,
     examine=examine,
 )
