@@ -136,6 +136,10 @@ def nearest(wanted: str) -> str:
     names = [name for rule in rules() for name in (rule.code, rule.name)]
     names += [name for metric in metrics() for name in metric.names]
     names += [probe.name for probe in probes()]
+    from rldebug.oracles.shelf import oracles
+
+    if wanted.lower() in {each.name for each in oracles()}:
+        return f"; it is a component: `rldebug verify {wanted.lower()} --list` tells what it knows about it"
     close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5)
     return f"; did you mean {' or '.join(close)}?" if close else "; `rldebug catalogue` lists them all"
 

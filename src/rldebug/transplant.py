@@ -188,8 +188,8 @@ def _planned(target: str, oracle: Oracle, given: Mapping[str, str] | None) -> tu
         try:
             with generators_kept(0):
                 judgement = judge(thing, oracle, given, drawn=0)
-                if judgement.fit is None or judgement.random:
-                    raise StandInError("it gives different answers for the same inputs")
+                if judgement.fit is None or judgement.told[0]:
+                    raise StandInError(judgement.told[0] or judgement.reason)
                 check(thing, oracle, judgement.fit)
                 return plan_of(judgement.fit, oracle, judgement.mistakes), place
         finally:

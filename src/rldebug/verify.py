@@ -105,7 +105,7 @@ def mapping(pairs: Iterable[str]) -> dict[str, str]:
 def write_test_file(component: str, target: str, given: Mapping[str, str], file: Path) -> str:
     """Write, or add to, a test file for pytest that verifies the target; says what was done."""
     oracle = find(component)
-    load(target)  # what cannot be found now would not be found by the test
+    examine(component, target, map=given, drawn=0)  # what cannot be judged now cannot be judged by the test
     place, _, name = target.rpartition(":")
     from_file = place.endswith(".py") or os.sep in place
     shown = _quoted(target)

@@ -1,4 +1,5 @@
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -86,7 +87,7 @@ def test_arguments_can_be_said(rldebug, own):
     [
         ((), "what is to be verified"),
         (("gae",), "what is to be verified"),
-        (("gea", "x.py:f"), "no component called 'gea'; did you mean gae"),
+        (("gea", "x.py:f"), "no component called 'gea', did you mean gae?"),
         (("gae", "nowhere.py:f"), "nowhere.py: no such file"),
         (("gae", "rldebug_own_gae.py:compute_gea"), "did you mean compute_gae?"),
     ],
@@ -110,3 +111,12 @@ def test_a_test_file_is_written(rldebug, own):
     said = rldebug("verify", "gae", f"{own}:compute_gae", "--write-test", "tests/test_parts.py")
     assert said.status == 0, said.err
     assert "def test_gae_compute_gae():" in Path("tests/test_parts.py").read_text(encoding="utf-8")
+
+
+def test_nothing_is_left_where_it_is_called(tmp_path):
+    """In a process of its own: within pytest, Hypothesis has its folder already."""
+    (tmp_path / "mine.py").write_text(OWN, encoding="utf-8")
+    command = [sys.executable, "-B", "-m", "rldebug", "verify", "gae", "mine.py:compute_gae"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["mine.py"]

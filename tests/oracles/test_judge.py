@@ -192,3 +192,41 @@ def test_a_reference_that_is_wrong_would_be_seen():
     assert close(np.array([1.0, np.nan]), [1.0, np.nan], 1e-4)
     assert not close(np.array([1.0, 2.0]), [1.0, 2.01], 1e-4)
     assert not close(np.array([1.0]), 1.0, 1e-4)
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_forgotten_return_is_no_pass(keeps):
+    def forgets(rewards, values, dones, last_value, gamma, lam):
+        out = sound(rewards, values, dones, last_value, gamma, lam)
+        return out if keeps else None
+
+    found = verification_of(forgets, GAE)
+    assert found.outcome == ("right" if keeps else "wrong")
+    if not keeps:
+        assert found.message == "it gives nothing back: a return is missing"
+
+
+def test_a_method_that_sets_nothing_known_cannot_be_judged():
+    class Storage:
+        def compute(self, last_value):
+            self.something = self.rewards + self.values + self.gamma * last_value
+
+    found = verification_of(Storage.compute, GAE)
+    assert found.outcome == "unusable"
+    assert "sets nothing that could be advantage, return" in found.reason
+
+
+def test_nan_is_told():
+    def divides(rewards, values, dones, last_value, gamma, lam):
+        return sound(rewards, values, dones, last_value, gamma, lam) / torch.zeros(())
+
+    found = verification_of(divides, GAE)
+    assert found.outcome == "wrong"
+    assert not found.matched
+
+
+def test_a_number_of_its_own_is_told_only_where_it_matters():
+    def with_half(rewards, values, dones, last_value, lam):
+        return sound(rewards, values, dones, last_value, 0.5, lam) * 2 * 0.5
+
+    assert any("γ = 0.5 of its own" in each for each in verification_of(with_half, GAE).convention)

@@ -161,6 +161,18 @@ def vectorised(rewards, values, dones, gamma, lam):
     return torch.stack(out)
 
 
+@right()
+def vectorised_of_one_episode(rews, vals, gamma, lam):
+    """T + 1 values, no flags."""
+    deltas = rews + gamma * vals[1:] - vals[:-1]
+    out = np.zeros(len(deltas))
+    total = 0.0
+    for i in range(len(deltas) - 1, -1, -1):
+        total = deltas[i] + gamma * lam * total
+        out[i] = total
+    return out
+
+
 # ── wrong ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -293,6 +305,25 @@ def next_value_whole(rewards, values, dones, last_value, gamma=0.99, lam=0.95):
         acc = rewards[t] + following * (1 - dones[t]) - values[t] + gamma * lam * (1 - dones[t]) * acc
         out[t], following = acc, values[t]
     return out, out + values
+
+
+@wrong("gae-lambda-for-gamma")
+def tau_in_both(rewards, values, dones, last_value, gamma=0.99, tau=0.95):
+    out, acc, following = torch.zeros_like(rewards), 0.0, last_value
+    for t in reversed(range(len(rewards))):
+        alive = 1.0 - dones[t]
+        acc = rewards[t] + tau * following * alive - values[t] + gamma * tau * alive * acc
+        out[t], following = acc, values[t]
+    return out
+
+
+@wrong("gae-value-not-subtracted")
+def value_added(rewards, values, dones, last_value, gamma=0.99, lam=0.95):
+    out, acc, following = np.zeros_like(rewards), 0.0, last_value
+    for t in reversed(range(len(rewards))):
+        acc = rewards[t] + gamma * following * (1 - dones[t]) + values[t] + gamma * lam * (1 - dones[t]) * acc
+        out[t], following = acc, values[t]
+    return out
 
 
 @wrong("gae-gamma-missing-in-sum")

@@ -27,7 +27,9 @@ def verify(
     write_test: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a test that verifies it, for pytest, and stop.")
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List the components, and stop.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the components, or what is known of one, and stop.")
+    ] = False,
 ) -> None:
     """Compare a function or class of yours with the reference of its component, and name what is wrong with it.
 
@@ -35,11 +37,13 @@ def verify(
     """
     from rldebug.oracles.shelf import find
     from rldebug.render.verify import print_components, print_verification
-    from rldebug.target import TargetError
+    from rldebug.target import TargetError, is_target
 
     if list_:
         print_components(None if component is None else find(component))
         return
+    if component is not None and is_target(component):
+        raise TargetError(f"{component} is no component: expected rldebug verify COMPONENT TARGET, the target last")
     if component is None or target is None:
         raise TargetError("what is to be verified, and as what? For example: rldebug verify gae mypkg.ppo:compute_gae")
 

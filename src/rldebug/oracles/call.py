@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SECONDS = 2.0  # for one call: a small case takes a millisecond
 FIRST = 10.0  # for the first one: it may import what it needs, and half an import is worse than none
 _CALLED: set[Any] = set()  # the code of functions that came back once
@@ -88,11 +91,13 @@ def _limit(seconds: float) -> Iterator[None]:
 
 
 def _line(error: BaseException, function: Callable[..., Any]) -> int | None:
-    """The last line of the function's own file that the error passed."""
-    code = getattr(function, "__code__", None)
+    """The last line of the user's own code that the error passed: not one of a library's, nor of an adapter's."""
+    own = getattr(getattr(function, "__code__", None), "co_filename", None)
     line, trace = None, error.__traceback__
     while trace is not None:
-        if code is not None and trace.tb_frame.f_code.co_filename == code.co_filename:
+        file = trace.tb_frame.f_code.co_filename
+        ours = os.path.abspath(file).startswith(_PACKAGE)
+        if not ours and (file == own or "site-packages" not in file) and not file.startswith((sys.base_prefix, "<")):
             line = trace.tb_lineno
         trace = trace.tb_next
     return line

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from rldebug.oracles.oracle import Case, Oracle
@@ -15,6 +18,10 @@ def counterexample(
     """The smallest case found where it is wrong, of those that fit; and how many were tried."""
     if oracle.drawn is None or most == 0:
         return None, 0
+    if "hypothesis" not in sys.modules:  # else it is the user's, or pytest's, and has its place
+        from hypothesis.configuration import set_hypothesis_home_dir
+
+        set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "rldebug-hypothesis")  # not .hypothesis where we are
     from hypothesis import HealthCheck, Phase, Verbosity, assume, find, settings
     from hypothesis import strategies as st
     from hypothesis.errors import NoSuchExample, Unsatisfiable

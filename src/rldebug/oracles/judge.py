@@ -54,7 +54,7 @@ class Judgement:
     drawn: int = 0
     notes: tuple[str, ...] = ()
     reason: str = ""
-    random: bool = False
+    told: tuple[str, str, str] = ("", "", "")  # what is wrong, seen and expected, where no case is needed to show it
 
 
 def judge(
@@ -106,6 +106,8 @@ class _Trial:
                     break
                 if isinstance(outcome, Raised):
                     continue
+                if not outcome.elements:
+                    return self._gives_nothing(convention)
                 if not self.beside.readable(convention, outcome):
                     self.odd.append(convention)
                     continue
@@ -118,8 +120,8 @@ class _Trial:
                 (self.shaky if self._raises_somewhere(convention) else self.known).append(convention)
                 if time.process_time() > self.deadline:
                     break
-            if self.known:
-                break
+            if self._named(self.known, 1) is not None:
+                break  # what is left are readings that a function with a mistake may fit by chance
         if self.partial is not None and not any(self._reads_all(each) for each in self.known):
             judgement = self._right(self.partial)
             if judgement is not None:
@@ -214,7 +216,8 @@ class _Trial:
         """Why what differs may not be the function's fault; a false alarm costs more than a miss."""
         guessed = [slot.name for slot in self.signature.slots if slot.guessed]
         if guessed:
-            return f"no telling what {', '.join(guessed)} may be: say so with --map WHAT={guessed[0]}"
+            known = f"`rldebug verify {self.oracle.name} --list` names what it may be"
+            return f"no telling what {', '.join(guessed)} is: {known}; say so with --map WHAT={guessed[0]}, or wrap it"
         case = self.beside.probe_case(fit.convention)
         outcome = None if case is None else self.beside.answer(fit.convention, case)
         if named or fit.convention not in self.odd or case is None or not isinstance(outcome, Answer):
@@ -226,7 +229,8 @@ class _Trial:
             return ""  # more than there can be: rows were multiplied with one another
         gave = f"something of shape {shapes[0]}" if shapes else "nothing that could be read as numbers"
         expected = " or ".join(str(each) for each in dict.fromkeys(wanted))
-        return f"it gave back {gave}, expected shape {expected}, on {case.name}; wrap it: {self.oracle.example}"
+        given = ", ".join(f"{axis} = {sizes[axis]}" for axis in "TBN" if axis in sizes and sizes[axis] > 1)
+        return f"it gave back {gave} where {given}, expected shape {expected}; wrap it: {self.oracle.example}"
 
     def _wrong_with_several(self, fit: Fit) -> Judgement | None:
         """Right for one environment, and with a second one a known mistake: then that is what it has."""
@@ -247,9 +251,17 @@ class _Trial:
         line = f" (line {first.line})" if first.line is not None else ""
         return Judgement(reason=f"it raises on every way it was called: {said[0]}{line}")
 
+    def _gives_nothing(self, convention: Convention) -> Judgement:
+        outputs = ", ".join(each.name for each in self.oracle.outputs)
+        if self.signature.bags:
+            return Judgement(reason=f"it gives nothing back, and sets nothing that could be {outputs}")
+        told = ("it gives nothing back: a return is missing", "None", outputs)
+        return Judgement(Fit(convention, (), self.styles[0]), told=told)
+
     def _random(self, convention: Convention) -> Judgement:
         fit = Fit(convention, self.beside.readings(convention)[0], self.styles[0])
-        return Judgement(fit, self._first_failure(fit), random=True)
+        told = ("it gives different answers for the same inputs", "two calls, two answers", "the same answer each time")
+        return Judgement(fit, told=told)
 
     def _fits(self, convention: Convention) -> Fit | None:
         for reading in self.beside.readings(convention):

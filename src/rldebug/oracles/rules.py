@@ -35,7 +35,7 @@ class Mismatch(Rule):
             return
         if self.mistake is None:
             if not evidence.matched:
-                yield self._found(evidence, evidence.message, _follow(self.oracle), 0.95)
+                yield self._found(evidence, evidence.message, _follow(self.oracle, evidence), 0.95)
         elif self.name in evidence.matched:
             message = self.mistake.summary[:1].lower() + self.mistake.summary[1:].rstrip(".")
             if self.mistake.summary[1:2].isupper():  # V(s_t), TD: no word at the start of a sentence
@@ -73,7 +73,9 @@ def _rule(oracle: Oracle, mistake: Mistake | None) -> type[Rule]:
     return type("".join(part.title() for part in name.split("-")), (Mismatch,), space)
 
 
-def _follow(oracle: Oracle) -> str:
+def _follow(oracle: Oracle, evidence: Verification) -> str:
+    if evidence.table is None:
+        return f"make it a function of its arguments that gives back what {oracle.name} is: {oracle.formula}"
     return f"follow the table by hand from the first row that differs; {oracle.formula or oracle.summary}"
 
 
@@ -90,8 +92,9 @@ def _mistake_page(oracle: Oracle, mistake: Mistake) -> str:
             mistake.harm,
             "",
             "## Likely causes",
-            f"1. Wrong: `{mistake.wrong}`",
-            f"   Right: `{mistake.right}`",
+            f"Wrong: `{mistake.wrong}`",
+            "",
+            f"Right: `{mistake.right}`",
             "",
             "## What to try first",
             mistake.fix[:1].upper() + mistake.fix[1:] + ".",

@@ -31,5 +31,5 @@ def find(name: str) -> Oracle:
             return oracle
     every = [word for each in oracles() for word in (each.name, *each.aliases.split())]
     near = get_close_matches(wanted, every, n=2, cutoff=0.5)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    hint = f", did you mean {' or '.join(near)}?" if near else "."
     raise TargetError(f"no component called {name!r}{hint} `rldebug verify --list` names them all")

@@ -20,7 +20,7 @@ from rldebug.oracles.compare import Fit
 from rldebug.oracles.judge import DRAWN, Failure, Judgement, judge
 from rldebug.oracles.layout import Unreadable, unlay
 from rldebug.oracles.oracle import Oracle
-from rldebug.oracles.search import sizes_of
+from rldebug.oracles.search import sized, sizes_of
 
 _SIGNS = {"gamma": "γ", "lam": "λ", "clip": "ε", "epsilon": "ε", "tau": "τ", "alpha": "α"}
 
@@ -38,6 +38,7 @@ def verification_of(
         found = oracle.examine(target, given or {})
         return _with(found, common, time.perf_counter() - began)
     function: Callable[..., Any] | None = oracle.adapt(target) if oracle.adapt is not None else None
+    adapted, kind = function is not None, target if inspect.isclass(target) else None
     try:
         if function is None:
             function = method_of(target, oracle) if inspect.isclass(target) else target
@@ -47,7 +48,6 @@ def verification_of(
         reason = f"{called} is {_a(type(function).__name__)}, expected a function such as {oracle.example}"
         return Verification(outcome="unusable", reason=reason, **common)
     try:
-        kind = target if inspect.isclass(target) else None
         judgement = judge(function, oracle, given, kind=kind, drawn=drawn)
     except SignatureError as error:
         return Verification(outcome="unusable", reason=str(error), **common)
@@ -55,13 +55,14 @@ def verification_of(
         "notes": judgement.notes,
         "cases": judgement.cases + judgement.drawn,
         "drawn": judgement.drawn,
-        "mapping": {} if judgement.fit is None else _mapping(judgement.fit),
+        # The arguments of what `adapt` made of a class are ours, and tell the user nothing.
+        "mapping": {} if judgement.fit is None or (adapted and kind is not None) else _mapping(judgement.fit),
         "convention": () if judgement.fit is None else _convention(judgement.fit, oracle),
         "seconds": time.perf_counter() - began,
     }
     if judgement.fit is None:
         return Verification(outcome="unusable", reason=judgement.reason, **common)
-    if judgement.failure is None and not judgement.random:
+    if judgement.failure is None and not judgement.told[0]:
         return Verification(outcome="right", **common)
     message, seen, expected, table = _told(judgement, oracle)
     return Verification(
@@ -102,33 +103,46 @@ def _convention(fit: Fit, oracle: Oracle) -> tuple[str, ...]:
         lines.append({"torch": "torch tensors", "numpy": "numpy arrays", "list": "lists"}[convention.container])
     if any(each.kind == "flag" for each in convention.binding.values()):
         lines.append("flags as bools" if convention.flags_as == "bool" else "flags as 0 and 1")
-    lines += [f"{_SIGNS.get(name, name)} = {value:g} of its own" for name, value in convention.fixed.items()]
+    lines += [f"{_SIGNS.get(n, n)} = {v:g} of its own" for n, v in convention.fixed.items() if _matters(n, fit, oracle)]
     if fit.style is not oracle.styles[0]:
         lines.append(fit.style.name)
     back = [each.name for each in fit.reading if each is not None]
-    lines.append(f"gives {', '.join(back)}")
+    if back and oracle.observe is None:  # else it gives what it changes
+        lines.append(f"gives {', '.join(back)}")
     return tuple(lines)
+
+
+def _matters(name: str, fit: Fit, oracle: Oracle) -> bool:
+    """Whether the answers hang on a number that the function brings along: 0.5 may be half of a loss, and no ε."""
+    knobs, fixed = fit.style.knobs, fit.convention.fixed
+    for case in (sized(each, oracle) for each in oracle.cases()):
+        here, there = case.but(**fixed), case.but(**{**fixed, name: 0.5 * fixed[name]})
+        if oracle.told is not None:
+            here, there = (oracle.told(each, fit.convention.bound) for each in (here, there))
+        one, other = oracle.variant(here, **knobs), oracle.variant(there, **knobs)
+        if any(not np.allclose(one[key], other[key], equal_nan=True) for key in one if one[key] is not None):
+            return True
+    return False
 
 
 def _told(judgement: Judgement, oracle: Oracle) -> tuple[str, str, str, Table | None]:
     fit, failure = judgement.fit, judgement.failure
     assert fit is not None
-    if judgement.random:
-        message = "it gives different answers for the same inputs"
-        return message, "two calls with equal inputs, two answers", "the same answer each time", None
+    if judgement.told[0]:
+        return *judgement.told, None
     if failure is None:
         return "it differs from the reference", "", "", None
     outcome = failure.outcome
     if isinstance(outcome, Raised):
-        table, first = _table(fit, failure, oracle)
-        return f"it raises on {failure.case.name}", outcome.said, f"{first}", table
+        return f"it raises on {failure.case.name}", outcome.said, "an answer", _table(fit, failure, oracle)[0]
     table, first = _table(fit, failure, oracle)
     shape = _shapes(fit, failure)
     if shape is not None:
         return "it returns another shape than expected", shape[0], shape[1], table
-    if table is None:
-        return "it differs from the reference", *_gradients(failure), None
-    return "it differs from the reference", *first, table
+    if not first[0]:
+        return "its gradients differ from the reference's", *_gradients(failure), table
+    message = "it gives NaN" if "nan" in first[0].split() else "it differs from the reference"
+    return message, *first, table
 
 
 def _shapes(fit: Fit, failure: Failure) -> tuple[str, str] | None:

@@ -87,8 +87,14 @@ def print_components(one: Oracle | None) -> None:
         if line:
             out.print(Text(f"{label}: ", style="dim").append(line, style="not dim"))
     out.print(Text("what it may take (WHAT of --map):", style="dim"))
-    for name, meaning in {each.name: each.meaning for each in one.quantities}.items():
-        out.print(Text(f"  {name}", style="cyan").append(f"  {meaning}" if meaning else "", style="not dim"))
+    meanings: dict[str, str] = {}
+    for quantity in one.quantities:
+        meanings[quantity.name] = meanings.get(quantity.name) or quantity.meaning
+    wide = max((len(name) for name in meanings), default=0)
+    for name, meaning in meanings.items():
+        out.print(
+            Text(f"  {name.ljust(wide)}", style="cyan").append(f"  {meaning}" if meaning else "", style="not dim")
+        )
     out.print(Text("known mistakes:", style="dim"))
     for known in one.mistakes:
         out.print(Text(f"  {known.code} ", style="bold").append(f"{known.name}: {known.summary}", style="not bold"))

@@ -187,6 +187,7 @@ ADVANTAGE_NORMALISATION = Oracle(
             right="adv = (adv - adv.mean()) / (adv.std() + 1e-8)",
             harm="An environment where all went well looks like one where all went badly.",
             fix="take mean and deviation over all steps and environments",
+            fine="Where it is only ever given one flat batch, (N,): there it is right.",
         ),
         Mistake(
             "ADV142", "advantage-normalisation-per-step", "Each step is normalised by itself, across environments.",

@@ -50,6 +50,7 @@ def variant(
     beyond: float = 0.0,  # the flag taken where the shift leaves the rollout
     last_flag: str = "shifted",  # own: at the last step, the right one
     bootstrap: str = "next",  # next, same, following (that of the reset state), last-zero, last-same
+    discount_in_delta: str = "gamma",  # gamma, lam
     gamma_in_delta: int = 1,  # how many times γ is multiplied in
     gamma_in_sum: int = 1,
     lam_in_sum: int = 1,
@@ -65,7 +66,11 @@ def variant(
         flag[name] = np.concatenate([flag[name][:-1], case[name][-1:].astype(float)])
     flag |= {"nothing": np.zeros_like(flag["done"]), "everything": np.ones_like(flag["done"])}
     reward = _shifted(case["reward"], reward_shift, 0.0)
-    delta = reward + gamma**gamma_in_delta * (1.0 - flag[mask]) * _bootstrap(case, bootstrap) - baseline * case["value"]
+    delta = (
+        reward
+        + case[discount_in_delta] ** gamma_in_delta * (1.0 - flag[mask]) * _bootstrap(case, bootstrap)
+        - baseline * case["value"]
+    )
     advantage = np.zeros_like(delta)
     following = np.zeros_like(delta[0])
     order = range(len(delta)) if forward else reversed(range(len(delta)))
@@ -243,6 +248,14 @@ GAE = Oracle(
             fix="multiply V(s_{t+1}) by γ",
         ),
         Mistake(
+            "ADV160", "gae-lambda-for-gamma", "λ discounts the next value in δ, where γ belongs.",
+            knobs={"discount_in_delta": "lam"},
+            wrong="delta = r[t] + lam * v[t+1] * nonterminal - v[t]",
+            right="delta = r[t] + gamma * v[t+1] * nonterminal - v[t]",
+            harm=_HARM,
+            fix="discount V(s_{t+1}) by γ; λ weighs the sum alone",
+        ),
+        Mistake(
             "ADV112", "gae-gamma-missing-in-sum", "The sum decays by λ alone, not by γλ.",
             knobs={"gamma_in_sum": 0},
             wrong="adv = delta + lam * nonterminal * adv",
@@ -276,7 +289,7 @@ GAE = Oracle(
         ),
         Mistake(
             "ADV116", "gae-value-not-subtracted", "V(s_t) is not subtracted.",
-            knobs={"baseline": 0.0},
+            knobs=({"baseline": 0.0}, {"baseline": -1.0}),
             wrong="delta = r[t] + gamma * v[t+1]",
             right="delta = r[t] + gamma * v[t+1] - v[t]",
             harm="All actions look good where all rewards are positive: the gradient is dominated by noise.",
