@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import io
 
+import pytest
+
 from rldebug.evidence.transplant import Seen, Transplant
 from rldebug.evidence.verification import Verification
 from rldebug.render.transplant import print_transplant
@@ -10,6 +12,11 @@ RIGHT = Verification("gae", "ppo.py:compute_gae", "right", cases=80)
 WRONG = Verification("gae", "ppo.py:compute_gae", "wrong", matched=("gae-sign-flipped",))
 ODD = Verification("gae", "ppo.py:compute_gae", "wrong", message="it differs from the reference")
 COUNTED = {"counted": 1200}
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")  # lines are looked for whole
 
 
 def said(found, before, after, verdict, **more):

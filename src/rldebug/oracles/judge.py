@@ -94,6 +94,7 @@ class _Trial:
     def judge(self) -> Judgement:
         raised: list[Raised] = []
         for reserve in (False, True):
+            ordinary = bool(self.known)
             for convention in self._conventions(reserve):
                 if self._escapes(convention):
                     continue
@@ -109,7 +110,7 @@ class _Trial:
                 if not outcome.elements:
                     return self._gives_nothing(convention)
                 if not self.beside.readable(convention, outcome):
-                    self.odd.append(convention)
+                    self.odd += [] if ordinary else [convention]
                     continue
                 if not self.known and self.beside.is_random(convention):
                     return self._random(convention)
@@ -117,7 +118,8 @@ class _Trial:
                     judgement = self._right(fit)
                     if judgement is not None:
                         return judgement
-                (self.shaky if self._raises_somewhere(convention) else self.known).append(convention)
+                if not ordinary:  # what is read in reserve may be right; what is wrong is told of the usual reading
+                    (self.shaky if self._raises_somewhere(convention) else self.known).append(convention)
                 if time.process_time() > self.deadline:
                     break
             if self._named(self.known, 1) is not None:
