@@ -85,7 +85,13 @@ class Comparison:
 
     def all_agree(self, fit: Fit, knobs: Mapping[str, Any]) -> bool:
         judged = self.judged(fit.convention)
-        return bool(judged) and all(self.agrees(fit, case, knobs) for case in judged)
+        return all(self.agrees(fit, case, knobs) for case in judged) and self._compares(fit, judged, knobs)
+
+    def _compares(self, fit: Fit, judged: Iterable[Case], knobs: Mapping[str, Any]) -> bool:
+        """Whether anything was compared at all: a case may leave out an output, and not all cases every one."""
+        read = {output.name for output in fit.reading if output is not None}
+        knobs = {**fit.style.knobs, **knobs}
+        return any(read & self.expect(fit.convention, case, knobs).keys() for case in judged)
 
     def agrees(self, fit: Fit, case: Case, knobs: Mapping[str, Any]) -> bool:
         outcome = self.answer(fit.convention, case)

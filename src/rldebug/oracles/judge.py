@@ -246,12 +246,11 @@ class _Trial:
         return Judgement(named[0], self._first_failure(named[0]), named[1], cases=len(judged))
 
     def _cannot_run(self, raised: Sequence[Raised]) -> Judgement:
-        said = [each.said for each in raised if not each.said.startswith("asked for ")]
-        if not said:
+        first = next((each for each in raised if not each.said.startswith("asked for ")), None)
+        if first is None:
             return Judgement(reason="no case is fair to a function with these arguments")
-        first = raised[0]
         line = f" (line {first.line})" if first.line is not None else ""
-        return Judgement(reason=f"it raises on every way it was called: {said[0]}{line}")
+        return Judgement(reason=f"it raises on every way it was called: {first.said}{line}")
 
     def _gives_nothing(self, convention: Convention) -> Judgement:
         outputs = ", ".join(each.name for each in self.oracle.outputs)
