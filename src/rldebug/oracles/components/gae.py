@@ -18,6 +18,7 @@ from rldebug.oracles.material.steps import (
     ladder,
     rebuild,
     remarks,
+    shifted,
     steps,
     told,
 )
@@ -61,11 +62,11 @@ def variant(
     normalised: str = "",  # by which standard deviation the advantages are divided
 ) -> Values:
     gamma, lam = case["gamma"], case["lam"]
-    flag = {name: _shifted(case[name].astype(float), shift, beyond) for name in ("done", "terminated")}
+    flag = {name: shifted(case[name].astype(float), shift, beyond) for name in ("done", "terminated")}
     for name in flag if last_flag == "own" else ():
         flag[name] = np.concatenate([flag[name][:-1], case[name][-1:].astype(float)])
     flag |= {"nothing": np.zeros_like(flag["done"]), "everything": np.ones_like(flag["done"])}
-    reward = _shifted(case["reward"], reward_shift, 0.0)
+    reward = shifted(case["reward"], reward_shift, 0.0)
     delta = (
         reward
         + case[discount_in_delta] ** gamma_in_delta * (1.0 - flag[mask]) * _bootstrap(case, bootstrap)
@@ -86,17 +87,6 @@ def variant(
         "normalised": _normalised(advantage, "n-1") + case["value"],
     }[returns]
     return {"advantage": scaled, "return": target}
-
-
-def _shifted(values: Array, by: int, beyond: float) -> Array:
-    shifted = np.full_like(values, beyond)
-    if by > 0:
-        shifted[:-by] = values[by:]
-    elif by < 0:
-        shifted[-by:] = values[:by]
-    else:
-        shifted = values
-    return shifted
 
 
 def _bootstrap(case: Case, kind: str) -> Array:
