@@ -1,0 +1,43 @@
+"""Many tasks on the cores of this machine; `integrations.ray` does the same on a cluster."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from typing import Any, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_AHEAD = 2  # tasks handed out for each worker: so that Ctrl-C has little to wait for
+_WARM = ("torch", "torch.distributions", "torch.optim", "gymnasium", "rldebug.commands")
+
+
+def spread(work: Callable[[Task, bool], Result], tasks: Iterable[Task], jobs: int) -> Iterator[tuple[Task, Result]]:
+    """Each task with its result, in the order in which they are done."""
+    # Workers are started anew, not forked: each forks once more for every program, and must have no threads.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_warm) as pool:
+        waiting: dict[Any, Task] = {}
+        left = iter(tasks)
+        try:
+            while True:
+                while len(waiting) < jobs * _AHEAD and (task := next(left, None)) is not None:
+                    waiting[pool.submit(work, task, True)] = task
+                if not waiting:
+                    return
+                for each in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    yield waiting.pop(each), each.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _warm() -> None:
+    """What most programs import first."""
+    import importlib
+    import os
+
+    os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+    for each in _WARM:
+        importlib.import_module(each)

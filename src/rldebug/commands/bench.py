@@ -1,0 +1,90 @@
+"""rldebug bench: programs with one bug each and programs with none, and what is found in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def bench(
+    cases: Annotated[
+        list[str] | None, typer.Argument(metavar="[CASE]…", help="Only these: base, base/name, or a pattern.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the programs, in minutes.")] = False,
+    means: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this means of rldebug; may be repeated.")
+    ] = None,
+    tool: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Another tool, or rldebug; may be repeated.")
+    ] = None,
+    half: Annotated[
+        str | None, typer.Option(metavar="HALF", help="Only the development or the validation half.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the programs, and whom to ask, and stop.")] = False,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Run the programs themselves, and keep their scores beside them.")
+    ] = False,
+    seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="With --measure: for each program.")] = None,
+    bars: Annotated[bool, typer.Option("--bars", help="Exit with 1 where a target is missed.")] = False,
+    matrix: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the confusion matrix as a picture (SVG).")
+    ] = None,
+    json: Annotated[str | None, typer.Option(metavar="FILE", help="Write every verdict as JSON; - is stdout.")] = None,
+    corpus: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the programs are.")] = Path("bench/bugs/corpus"),
+    answers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where answers are kept, to go on from. [.rldebug/bench]")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Programs side by side.")] = 2,
+    ray: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="On the Ray cluster at this address; local starts one here.")
+    ] = None,
+) -> None:
+    """Say how many planted bugs are found and named, and how many healthy programs are accused.
+
+    Exit status: 0 done, 1 a target is missed (with --bars), 2 could not run.
+    """
+    from functools import partial
+
+    from rldebug.benchmark.ask import Answers
+    from rldebug.benchmark.choose import tenth
+    from rldebug.benchmark.corpus import read_corpus
+    from rldebug.benchmark.measure import by_program, tidy
+    from rldebug.benchmark.pool import spread as on_this_machine
+    from rldebug.benchmark.questions import answer_all, default_answers, measure_all, questions
+    from rldebug.benchmark.score import UNION, as_data, confusion, targets, verdicts
+    from rldebug.benchmark.shelf import RLDEBUG
+    from rldebug.integrations.ray import spread as on_ray
+    from rldebug.render import benchmark as render
+    from rldebug.render.json import write_data
+    from rldebug.render.matrix import matrix as draw
+
+    whole = read_corpus(corpus)
+    chosen = whole.only(cases or (), half)
+    chosen = tenth(chosen) if quick else chosen
+    spread = partial(on_this_machine, jobs=jobs) if ray is None else partial(on_ray, address=ray, jobs=jobs)
+    if list_:
+        render.print_corpus(chosen, by_program(chosen))
+        render.print_tools(corpus)
+        return
+    if measure:
+        measured = measure_all(chosen, seeds, spread, render.report_progress)
+        tidy(whole, chosen.bases)
+        render.print_measured(chosen, measured)
+        return
+    asked = questions(chosen, tool or [RLDEBUG], means or ())
+    kept = Answers(answers or default_answers(corpus))
+    found = answer_all(asked, kept, spread, render.report_progress)
+    judged = verdicts(chosen.cases, found)
+    if json != "-":
+        render.print_benchmark(chosen, judged, found)
+        render.print_targets(judged)
+    if matrix is not None:
+        name = UNION if UNION in judged else next(iter(judged))
+        matrix.write_text(draw(confusion(judged[name]), f"{name}: {len(chosen.bugs)} bugs"), encoding="utf-8")
+        typer.echo(f"picture: {matrix}", err=True)
+    if json is not None:
+        write_data(as_data(judged), json)
+    missed = any(met is False for _, met in targets(judged))
+    raise typer.Exit(1 if bars and missed else 0)
