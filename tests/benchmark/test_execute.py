@@ -70,6 +70,15 @@ def _alive(process):
         return False
 
 
+def test_what_lies_beside_a_program_goes_before_what_is_loaded_already(tmp_path, monkeypatch):
+    import json
+
+    monkeypatch.setattr(json, "WHO", "installed", raising=False)
+    (tmp_path / "json").mkdir()
+    (tmp_path / "json" / "__init__.py").write_text("WHO = 'beside'\n")
+    assert run(tmp_path, "import json\nprint(json.WHO)\n", forked=True).out == "beside\n"
+
+
 def test_a_fork_does_not_share_random_numbers_drawn_at_import(tmp_path):
     text = "import numpy, torch\nprint(numpy.random.rand(), torch.rand(()).item())\n"
     first, second = (run(tmp_path, text, forked=True).out.split() for _ in range(2))

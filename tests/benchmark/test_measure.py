@@ -26,7 +26,7 @@ def corpus(tmp_path):
 
 def test_measuring_runs_each_program_with_each_of_its_seeds(corpus):
     assert [(each.program, each.seed) for each in programs(corpus)][:5] == [("quick/healthy", n) for n in range(1, 6)]
-    assert len(programs(corpus)) == 5 + 3 * 3 + 2 * 2
+    assert len(programs(corpus)) == 5 + 3 * 3 + 2
     assert len(programs(corpus, 1)) == 6
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rldebug.benchmark.corpus import Case, CorpusError
-from rldebug.benchmark.execute import run_python
+from rldebug.benchmark.execute import load, run_python
 from rldebug.benchmark.lines import append_line, read_lines
 from rldebug.benchmark.means.means import REPORT
 from rldebug.benchmark.program import arguments, digest, lay_out
@@ -89,6 +89,9 @@ def _ask_rldebug(question: Question, forked: bool) -> Answer:
     reason = case.base.missing() or means.lacks(case.base)
     if reason:
         return Answer(*question.key, could_not=reason, how="does not apply")
+    forked = forked and not case.base.fresh
+    if forked:
+        load(case.base.needs)
     reports, seconds, failed = [], 0.0, ""
     with tempfile.TemporaryDirectory(prefix="rldebug-") as made:
         folder = Path(made).resolve() / "program"
@@ -103,7 +106,7 @@ def _ask_rldebug(question: Question, forked: bool) -> Answer:
                 [each.replace(REPORT, str(report)) for each in words],
                 folder,
                 cpu_seconds=max(means.cpu_seconds, case.base.cpu_seconds),
-                forked=forked and not case.base.fresh,
+                forked=forked,
             )
             seconds += ended.wall
             if report.is_file():

@@ -153,7 +153,7 @@ def _named(case: Case, pattern: str) -> bool:
 
 
 def _base(file: Path) -> Base:
-    data = _toml(file)
+    data = read_toml(file)
     where = f"{file.parent.name}/{file.name}"
     try:
         data["score"] = re.compile(data["score"])
@@ -189,7 +189,7 @@ def _cases(base: Base) -> Iterable[Case]:
     seen = {HEALTHY}
     for kind in ("bug", "control"):
         file = base.folder / f"{kind}s.toml"
-        entries = _toml(file).get(kind, []) if file.is_file() else []
+        entries = read_toml(file).get(kind, []) if file.is_file() else []
         for place, data in enumerate(entries, 1):
             name = data.get("name", f"number {place}")
             where = f"{base.name}/{file.name}, {name}"
@@ -228,7 +228,7 @@ def _changes(entries: Iterable[Mapping[str, str]], entry: str) -> tuple[Change, 
     return tuple(Change(each["old"], each["new"], each.get("file", entry)) for each in entries)
 
 
-def _toml(file: Path) -> dict[str, Any]:
+def read_toml(file: Path) -> dict[str, Any]:
     try:
         with file.open("rb") as opened:
             data: dict[str, Any] = tomllib.load(opened)

@@ -6,6 +6,7 @@ interpreter with torch takes longer than many of the programs do.
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import resource
@@ -16,7 +17,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NoReturn
@@ -52,6 +53,15 @@ class Ended:
         last = self.err[self.err.rfind("Traceback (most recent call last)") :]
         inside = [(file, int(line)) for file, line in _FRAME.findall(last) if Path(file).parent == folder]
         return (Path(inside[-1][0]).name, inside[-1][1]) if inside else None
+
+
+def load(modules: Iterable[str]) -> None:
+    """What most programs import first, loaded before they are forked."""
+    for each in modules:
+        try:
+            importlib.import_module(each)
+        except ImportError:
+            continue  # whoever needs it will say so
 
 
 def run_python(
@@ -155,6 +165,9 @@ def _run(words: Sequence[str], folder: Path) -> int:
     for module, reseed in (("numpy.random", "seed"), ("torch", "seed")):  # a fork would share what was drawn at import
         if module in sys.modules:
             getattr(sys.modules[module], reseed)()
+    beside = {each.stem for each in folder.iterdir() if each.is_dir() or each.suffix == ".py"}
+    for name in [each for each in sys.modules if each.partition(".")[0] in beside]:
+        del sys.modules[name]  # what lies beside the program goes before what this process has loaded
     try:
         if words[0] == "-m":
             sys.argv = list(words[1:])

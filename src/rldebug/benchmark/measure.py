@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Literal
 
 from rldebug.benchmark.corpus import HEALTHY, Base, Case, Corpus
-from rldebug.benchmark.execute import Status, run_python
+from rldebug.benchmark.execute import Status, load, run_python
 from rldebug.benchmark.lines import append_line, read_lines
 from rldebug.benchmark.program import arguments, digest, lay_out
 
 Kind = Literal["crash", "broken", "degraded", "masked"]
 KINDS: tuple[Kind, ...] = ("crash", "broken", "degraded", "masked")
 FILE = "measured.jsonl"
-SEEDS = {"bug": 3, "healthy": 5, "control": 2}
+SEEDS = {"bug": 3, "healthy": 5, "control": 1}
 _HALF = 0.5  # of the way from random to healthy
 _T = {1: 6.31, 2: 2.92, 3: 2.35, 4: 2.13, 5: 2.02, 6: 1.94, 7: 1.90, 8: 1.86, 9: 1.83, 10: 1.81}  # one-sided, 5 %
 
@@ -58,6 +58,9 @@ def programs(corpus: Corpus, wanted: int | None = None) -> list[Case]:
 
 
 def measure(case: Case, forked: bool = False) -> Measurement:
+    forked = forked and not case.base.fresh
+    if forked:
+        load(case.base.needs)
     with tempfile.TemporaryDirectory(prefix="rldebug-") as made:
         folder = Path(made).resolve()
         lay_out(case, folder)
@@ -65,7 +68,7 @@ def measure(case: Case, forked: bool = False) -> Measurement:
             [case.base.entry, *arguments(case)],
             folder,
             cpu_seconds=case.base.cpu_seconds,
-            forked=forked and not case.base.fresh,
+            forked=forked,
         )
         found = case.base.score.findall(ended.out)
         score = float(found[-1]) if found else math.nan

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from typing import Any, TypeVar
+
+from rldebug.benchmark.execute import load
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -34,10 +37,5 @@ def spread(work: Callable[[Task, bool], Result], tasks: Iterable[Task], jobs: in
 
 
 def _warm() -> None:
-    """What most programs import first."""
-    import importlib
-    import os
-
     os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
-    for each in _WARM:
-        importlib.import_module(each)
+    load(_WARM)

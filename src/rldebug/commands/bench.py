@@ -65,7 +65,7 @@ def bench(
     chosen = tenth(chosen) if quick else chosen
     spread = partial(on_this_machine, jobs=jobs) if ray is None else partial(on_ray, address=ray, jobs=jobs)
     if list_:
-        render.print_corpus(chosen, by_program(chosen))
+        render.print_corpus(chosen, whole, by_program(chosen))
         render.print_tools(corpus)
         return
     if measure:

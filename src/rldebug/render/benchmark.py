@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rldebug.benchmark.ask import Answer
+from rldebug.benchmark.blind import agreement
 from rldebug.benchmark.corpus import HALVES, HEALTHY, Case, Corpus
 from rldebug.benchmark.measure import KINDS, Measurement, faults, kind, scores, share
 from rldebug.benchmark.score import UNION, Scores, Share, Verdict, by_component, score, targets
@@ -106,12 +107,12 @@ def _could_not(out: Console, answers: Sequence[Answer]) -> None:
             out.print(f"  {name}: {number} × {reason}")
 
 
-def print_corpus(corpus: Corpus, measured: Mapping[str, Sequence[Measurement]]) -> None:
+def print_corpus(corpus: Corpus, whole: Corpus, measured: Mapping[str, Sequence[Measurement]]) -> None:
     """What there is: programs by base, by half, by kind."""
     out = _console()
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for each in ("base", "half", "algorithm", "environment", "style"):
-        table.add_column(each)
+    for each, widest in (("base", 24), ("half", 5), ("algorithm", 13), ("environment", 16), ("style", 18)):
+        table.add_column(each, no_wrap=True, max_width=widest)
     for each in ("bugs", *KINDS, "controls"):
         table.add_column(each, justify="right")
     for base in corpus.bases:
@@ -119,7 +120,7 @@ def print_corpus(corpus: Corpus, measured: Mapping[str, Sequence[Measurement]]) 
         kinds = Counter(kind(each, measured) for each in bugs)
         controls = sum(each.base.name == base.name for each in corpus.controls)
         table.add_row(
-            base.name, base.half, base.algorithm, base.env, base.style, str(len(bugs)),
+            base.name, base.half[:5], base.algorithm, base.env, base.style, str(len(bugs)),
             *(str(kinds[each] or "") for each in KINDS), str(controls),
         )  # fmt: skip
     out.print(table)
@@ -132,6 +133,15 @@ def print_corpus(corpus: Corpus, measured: Mapping[str, Sequence[Measurement]]) 
         f"{len(corpus.bugs)} bugs ({told.replace('None', 'not measured')}) in {len(corpus.bases)} programs on {envs} "
         f"environments; {len(corpus.controls)} healthy controls, {lacking} of them short of steps or on a hard task"
     )
+    same = Counter((each.components[0], other) for each in corpus.bugs for other in each.components[1:])
+    told = ", ".join(f"{other} for {label} ({times})" for (label, other), times in same.most_common())
+    out.print(f"accepted as the same root cause, as written with each bug: {told}")
+    blind = agreement(whole)
+    if blind is not None:
+        out.print(
+            f"labels checked blind: {blind.cases} bugs named from the diff alone; {blind.accepted} of the names are "
+            f"accepted, {blind.same} are the label itself"
+        )
     for case, each in wrong:
         out.print(f"✗ {case.program}: {each}", style="red")
 
