@@ -61,6 +61,17 @@ def test_a_substitution_that_does_not_fit_is_an_error(cases, tmp_path, old, new,
         lay_out(wrong, tmp_path)
 
 
+def test_of_several_occurrences_one_can_be_meant(cases):
+    change = Change("adv[t], following", "following, adv[t]", "train.py")
+    case = replace(cases["quick/raises"], changes=(change,))
+    again = Change("rewards[t]", "rewards[0]", "train.py", nth=1)
+    assert changed_lines(replace(case, changes=(again,))) == {"train.py": (9,)}
+    twice = Change("values[t]", "values[0]", "train.py", nth=2)
+    assert changed_lines(replace(case, changes=(twice,))) == {"train.py": (11,)}
+    with pytest.raises(CorpusError, match="found 2 times"):
+        changed_lines(replace(case, changes=(replace(twice, nth=3),)))
+
+
 def test_a_bug_in_a_library_lies_beside_the_program_and_shadows_it(cases, tmp_path, monkeypatch):
     site = tmp_path / "site"
     (site / "rldebug_somelib" / "deep").mkdir(parents=True)

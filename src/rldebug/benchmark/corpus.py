@@ -43,6 +43,7 @@ class Change:
     old: str
     new: str
     file: str  # of the base, or below site-packages
+    nth: int = 0  # where it occurs several times: which of them, from 1
 
 
 @dataclass(frozen=True)
@@ -224,8 +225,8 @@ def _check(case: Case, where: str) -> None:
         raise CorpusError(f"{where}: why is empty, expected a sentence")
 
 
-def _changes(entries: Iterable[Mapping[str, str]], entry: str) -> tuple[Change, ...]:
-    return tuple(Change(each["old"], each["new"], each.get("file", entry)) for each in entries)
+def _changes(entries: Iterable[Mapping[str, Any]], entry: str) -> tuple[Change, ...]:
+    return tuple(Change(**{"file": entry, **each}) for each in entries)
 
 
 def read_toml(file: Path) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def faults(case: Case, measured: Mapping[str, Sequence[Measurement]]) -> list[st
     """What the measurements say against the labels."""
     runs = measured.get(case.program, ())
     if not runs:
-        return ["not measured"]
+        return [f"not measured as it is now: rldebug bench --measure {case.program}"]
     said = []
     ended = [each for each in runs if each.status == "ended"]
     if case.bug and case.crash:

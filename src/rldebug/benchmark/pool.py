@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
+import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from typing import Any, TypeVar
@@ -13,6 +16,7 @@ from rldebug.benchmark.execute import load
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+_PR_SET_PDEATHSIG = 1
 _AHEAD = 2  # tasks handed out for each worker: so that Ctrl-C has little to wait for
 _WARM = ("torch", "torch.distributions", "torch.optim", "gymnasium", "rldebug.commands")
 
@@ -37,5 +41,7 @@ def spread(work: Callable[[Task, bool], Result], tasks: Iterable[Task], jobs: in
 
 
 def _warm() -> None:
+    if sys.platform == "linux":  # a worker whose parent was killed would wait for its next task for ever
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
     load(_WARM)

@@ -29,12 +29,14 @@ def _substituted(case: Case, more: Iterable[Change] = ()) -> dict[str, str]:
     texts: dict[str, str] = {}
     for each in (*case.changes, *more):
         text = texts.get(each.file) or _original(case.base, each.file)
-        if text.count(each.old) != 1:
-            found = text.count(each.old)
+        found = text.count(each.old)
+        if found != 1 and not 1 <= each.nth <= found:
             raise CorpusError(f"{case.program}: expected once in {each.file}, found {found} times: {each.old!r}")
         if each.old == each.new:
             raise CorpusError(f"{case.program}: the substitution in {each.file} changes nothing")
-        texts[each.file] = text.replace(each.old, each.new)
+        parts = text.split(each.old)
+        at = max(each.nth, 1)
+        texts[each.file] = each.old.join(parts[:at]) + each.new + each.old.join(parts[at:])
     for file, text in texts.items():
         try:
             compile(text, file, "exec")
