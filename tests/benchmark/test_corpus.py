@@ -40,11 +40,12 @@ def test_patterns_name_cases(tmp_path, pattern, named):
     assert len(read_corpus(tiny.write(tmp_path)).only([pattern]).cases) == named
 
 
-def test_a_pattern_that_names_nothing_is_an_error_and_a_half_without_programs_is_empty(tmp_path):
+def test_a_pattern_that_names_nothing_is_an_error_and_so_is_a_half_without_programs(tmp_path):
     corpus = read_corpus(tiny.write(tmp_path))
     with pytest.raises(CorpusError, match=r"no case .* is called slow"):
         corpus.only(["slow"])
-    assert corpus.only(half="development").cases == ()
+    with pytest.raises(CorpusError, match="no program is left"):
+        corpus.only(half="development")
     assert len(corpus.only(half="validation").cases) == 8
 
 
@@ -55,7 +56,8 @@ def test_a_pattern_that_names_nothing_is_an_error_and_a_half_without_programs_is
         ("base", 'entry = "train.py"', 'entry = "main.py"', "entry is 'main.py', and there is no such file"),
         ("base", "(-?[\\d.]+)", "-?[\\d.]+", "score has 0 groups"),
         ("base", "learned = 90.0", "learned = 9.0", "expected more than random"),
-        ("base", "random = 10.0", "randomly = 10.0", "randomly"),
+        ("base", "learned = 90.0", "lerned = 90.0", "nothing is called lerned; did you mean learned?"),
+        ("base", "learned = 90.0", "", "learned missing"),
         ("bugs", '"environment", "buffer"', '"enviroment"', r"components are \['enviroment'\], expected some of"),
         ("bugs", 'sources = ["class"]', "sources = []", "sources is empty"),
         ("bugs", '"raises"', '"never-learns"', "the name occurs twice"),

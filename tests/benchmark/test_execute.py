@@ -40,6 +40,12 @@ def test_the_exception_that_counts_is_the_last_of_a_chain(tmp_path, forked):
 
 
 @pytest.mark.parametrize("forked", [False, True])
+def test_what_a_program_does_at_its_end_is_done(tmp_path, forked):
+    text = "import atexit\natexit.register(print, 'closed')\nprint('open')\nraise ValueError\n"
+    assert run(tmp_path, text, forked=forked).out.split() == ["open", "closed"]
+
+
+@pytest.mark.parametrize("forked", [False, True])
 def test_an_exit_status_is_kept(tmp_path, forked):
     assert run(tmp_path, "import sys\nsys.exit(4)\n", forked=forked).code == 4
     assert run(tmp_path, "import sys\nsys.exit('no')\n", forked=forked).err.strip() == "no"

@@ -88,6 +88,7 @@ def test_a_labelled_crash_that_ends_well_and_a_control_that_does_not_learn_are_f
     assert faults(case, by_program(corpus)) == ["does not learn: expected at least 90, seed 2: 60.0"]
     case = put(corpus, "too-short", [12.0, 13.0])
     assert faults(case, by_program(corpus)) == []
+    assert faults(replace(case, learned=11.0), by_program(corpus)) == ["lacks budget, and yet reaches 11"]
     assert faults(corpus.bugs[2], by_program(corpus)) == [
         "not measured as it is now: rldebug bench --measure quick/gae-leaks"
     ]

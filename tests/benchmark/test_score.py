@@ -4,7 +4,18 @@ import pytest
 
 from rldebug.benchmark.ask import Answer, Found, together
 from rldebug.benchmark.corpus import read_corpus
-from rldebug.benchmark.score import UNION, Share, as_data, by_component, confusion, judge, score, targets, verdicts
+from rldebug.benchmark.score import (
+    NO_COMPONENT,
+    UNION,
+    Share,
+    as_data,
+    by_component,
+    confusion,
+    judge,
+    score,
+    targets,
+    verdicts,
+)
 from tests.benchmark import tiny
 
 
@@ -71,6 +82,7 @@ def test_means_are_scored_by_themselves_and_together(cases):
     verify, probe, union = (score(each, judged[each]) for each in judged)
     assert (verify.detected, verify.asked) == (Share(2, 1), 1)
     assert (probe.detected, probe.first, probe.alarms) == (Share(2, 1), Share(2, 0), Share(1, 1))
+    assert verify.alarms == Share(1, 0)
     assert (union.detected, union.first, union.alarms, union.errors) == (
         Share(2, 2),
         Share(2, 1),
@@ -84,6 +96,8 @@ def test_means_are_scored_by_themselves_and_together(cases):
     assert by_component(judged[UNION])["autograd-graph"] == (Share(1, 1), Share(1, 0))
     assert confusion(judged[UNION]) == {("environment", "environment"): 1, ("autograd-graph", "network"): 1}
     assert confusion(judged["verify"])["autograd-graph", ""] == 1
+    mute = judge(cases[BUG], [replace(answer(cases[BUG], Found("", "warning")), suspects=())])
+    assert confusion([mute]) == {("environment", NO_COMPONENT): 1}
     assert as_data(judged)["union"][0]["case"] == "quick/healthy@1"
 
 

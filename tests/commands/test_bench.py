@@ -46,6 +46,8 @@ def test_measuring_then_asking_prints_a_table_and_draws_the_matrix(corpus, tmp_p
         (["slow"], "no case in .* is called slow"),
         (["--means", "guess"], "no means is called guess: expected env, probe"),
         (["--tool", "other"], "no tool is called other: expected rldebug"),
+        (["--half", "development"], "no program is left"),
+        (["--json", "no/where.json"], "there is no folder no"),
         (["--half", "third"], "half is 'third', expected development or validation"),
     ],
 )

@@ -13,7 +13,8 @@ import importlib.util
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
@@ -130,6 +131,8 @@ class Corpus:
             for each in self.cases
             if (not patterns or any(_named(each, one) for one in patterns)) and half in (None, each.base.half)
         ]
+        if not kept:
+            raise CorpusError(f"no program is left: none of those named is in the {half} half")
         bases = {each.base.name for each in kept}
         return Corpus(self.folder, tuple(each for each in self.bases if each.name in bases), tuple(kept))
 
@@ -156,6 +159,13 @@ def _named(case: Case, pattern: str) -> bool:
 def _base(file: Path) -> Base:
     data = read_toml(file)
     where = f"{file.parent.name}/{file.name}"
+    known = {each.name: each for each in fields(Base) if each.name not in ("name", "folder")}
+    for each in (each for each in data if each not in known):
+        near = get_close_matches(each, known, n=1)
+        raise CorpusError(f"{where}: nothing is called {each}" + (f"; did you mean {near[0]}?" if near else ""))
+    missing = [each for each, given in known.items() if each not in data and _required(given)]
+    if missing:
+        raise CorpusError(f"{where}: {', '.join(missing)} missing")
     try:
         data["score"] = re.compile(data["score"])
         half, entry = data["half"], data["entry"]
@@ -168,8 +178,8 @@ def _base(file: Path) -> Base:
             needs=tuple(data.pop("needs", ())),
             **data,
         )
-    except (KeyError, TypeError, re.error) as error:
-        raise CorpusError(f"{where}: {type(error).__name__}: {error}") from error
+    except re.error as error:
+        raise CorpusError(f"{where}: score is no regular expression: {error}") from error
     if half not in HALVES:
         raise CorpusError(f"{where}: half is {half!r}, expected {' or '.join(HALVES)}")
     if not (base.folder / entry).is_file():
@@ -181,6 +191,10 @@ def _base(file: Path) -> Base:
     if base.args and not any("{seed}" in each for each in base.args) and not base.seed:
         raise CorpusError(f"{where}: neither args nor [[seed]] says where the seed goes")
     return base
+
+
+def _required(given: Field[Any]) -> bool:
+    return given.default is MISSING and given.default_factory is MISSING
 
 
 def _cases(base: Base) -> Iterable[Case]:

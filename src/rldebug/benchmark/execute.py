@@ -6,6 +6,7 @@ interpreter with torch takes longer than many of the programs do.
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import re
@@ -139,6 +140,7 @@ def _become(
     status = 1
     try:
         os.setsid()
+        atexit._clear()  # what this process would do at its end is not the program's to do
         used = resource.getrusage(resource.RUSAGE_SELF)
         _limit(used.ru_utime + used.ru_stime + cpu_seconds)
         os.chdir(folder)
@@ -154,6 +156,7 @@ def _become(
         traceback.print_exc()
     finally:
         try:
+            atexit._run_exitfuncs()
             sys.stdout.flush()
             sys.stderr.flush()
         finally:

@@ -175,6 +175,8 @@ def faults(case: Case, measured: Mapping[str, Sequence[Measurement]]) -> list[st
         errors = sorted({each.error or each.status for each in runs if each.status != "ended"})
         if not case.bug or len(ended) * 2 < len(runs):
             said.append(f"{len(runs) - len(ended)} of {len(runs)} seeds do not end well: {', '.join(errors)}")
+    if case.lacks and all(each.score is not None and each.score >= case.learned for each in runs):
+        said.append(f"lacks {case.lacks}, and yet reaches {case.learned:g}")
     if not case.bug and not case.lacks:
         short = [each for each in runs if each.score is None or each.score < case.learned]
         if short:

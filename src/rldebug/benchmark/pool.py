@@ -38,10 +38,17 @@ def spread(work: Callable[[Task, bool], Result], tasks: Iterable[Task], jobs: in
                     yield waiting.pop(each), each.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in multiprocessing.active_children():  # after Ctrl-C: not to wait for what they are doing
+                worker.terminate()
 
 
 def _warm() -> None:
     if sys.platform == "linux":  # a worker whose parent was killed would wait for its next task for ever
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.signal(signal.SIGTERM, _end)
     os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
     load(_WARM)
+
+
+def _end(sign: int, frame: Any) -> None:
+    raise SystemExit  # so that the program it is running is ended too

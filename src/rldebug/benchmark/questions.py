@@ -25,10 +25,12 @@ Spread = Callable[[Callable[[Any, bool], Any], Iterable[Any]], Iterator[tuple[An
 """Puts work on workers: `benchmark.pool` on this machine, `integrations.ray` on a cluster."""
 
 
-def questions(corpus: Corpus, tools: Sequence[str] = (RLDEBUG,), only: Sequence[str] = ()) -> list[Question]:
-    """Every program of the corpus, to every means and peer that was named."""
+def questions(
+    corpus: Corpus, tools: Sequence[str] = (RLDEBUG,), only: Sequence[str] = (), *, whole: Corpus | None = None
+) -> list[Question]:
+    """Every program of the corpus, to every means and peer that was named. `whole`: where healthy scores are found."""
     asked = [find(each) for each in only] if only else means()
-    measured = by_program(corpus) if set(tools) - {RLDEBUG} else {}
+    measured = by_program(whole or corpus) if set(tools) - {RLDEBUG} else {}
     found = []
     for tool in tools:
         if tool == RLDEBUG:

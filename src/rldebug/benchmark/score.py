@@ -28,6 +28,7 @@ TARGETS: tuple[tuple[str, str, Goal, float], ...] = (
 NEAR = 3  # lines: so far off a line is still right
 _Z = 1.96
 UNION = "union"
+NO_COMPONENT = "no component"
 _WORDS = {
     "detected": "detected",
     "first": "right component first",
@@ -138,9 +139,9 @@ def verdicts(cases: Iterable[Case], answers: Iterable[Answer]) -> dict[str, list
 
 
 def score(means: str, judged: Sequence[Verdict]) -> Scores:
-    """A bug that a means could not look at counts as not found; a healthy program, as left in peace."""
+    """A bug that a means could not look at counts as not found; a healthy program that it could not, not at all."""
     bugs = [each for each in judged if each.case.bug]
-    controls = [each for each in judged if not each.case.bug]
+    controls = [each for each in judged if not each.case.bug and each.asked]
     coded = [each for each in bugs if each.code is not None]
     hit = [each for each in bugs if each.detected]
     steps = [each.env_step for each in hit if each.env_step is not None]
@@ -212,7 +213,9 @@ def by_component(judged: Sequence[Verdict]) -> dict[str, tuple[Share, Share]]:
 
 
 def confusion(judged: Sequence[Verdict]) -> dict[tuple[str, str], int]:
-    """How often a bug of one component (its label) was blamed on another; nobody blamed is the empty name.
+    """How often a bug of one component (its label) was blamed on another.
+
+    The empty name: nothing was found; NO_COMPONENT: something was, and no component blamed.
 
     A suspect that is accepted too counts as the label: it is an equivalent name of the same mistake.
     """
@@ -220,7 +223,7 @@ def confusion(judged: Sequence[Verdict]) -> dict[tuple[str, str], int]:
     for each in judged:
         if each.case.bug:
             label = each.case.components[0]
-            pairs[label, label if each.first else each.suspect if each.detected else ""] += 1
+            pairs[label, label if each.first else (each.suspect or NO_COMPONENT) if each.detected else ""] += 1
     return dict(pairs)
 
 

@@ -40,5 +40,6 @@ def peers(corpus: Path) -> dict[str, Path]:
 def find_peer(corpus: Path, name: str) -> Path:
     known = peers(corpus)
     if name not in known:
-        raise CorpusError(f"no tool is called {name}: expected {', '.join((RLDEBUG, *known))}")
+        there = f"{corpus.parent / 'peers'} was looked into"
+        raise CorpusError(f"no tool is called {name}: expected {', '.join((RLDEBUG, *known))} ({there})")
     return known[name]

@@ -29,7 +29,7 @@ def bench(
     seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="With --measure: for each program.")] = None,
     bars: Annotated[bool, typer.Option("--bars", help="Exit with 1 where a target is missed.")] = False,
     matrix: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the confusion matrix as a picture (SVG).")
+        Path | None, typer.Option(metavar="FILE", help="Write the confusion matrix (of all means together) as SVG.")
     ] = None,
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write every verdict as JSON; - is stdout.")] = None,
     corpus: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the programs are.")] = Path("bench/bugs/corpus"),
@@ -43,14 +43,14 @@ def bench(
 ) -> None:
     """Say how many planted bugs are found and named, and how many healthy programs are accused.
 
-    Exit status: 0 done, 1 a target is missed (with --bars), 2 could not run.
+    Exit status: 0 done, 1 a target is missed (with --bars) or a label contradicted (with --measure), 2 could not run.
     """
     from functools import partial
 
     from rldebug.benchmark.ask import Answers
     from rldebug.benchmark.choose import tenth
-    from rldebug.benchmark.corpus import read_corpus
-    from rldebug.benchmark.measure import by_program, tidy
+    from rldebug.benchmark.corpus import CorpusError, read_corpus
+    from rldebug.benchmark.measure import by_program, faults, tidy
     from rldebug.benchmark.pool import spread as on_this_machine
     from rldebug.benchmark.questions import answer_all, default_answers, measure_all, questions
     from rldebug.benchmark.score import UNION, as_data, confusion, targets, verdicts
@@ -65,24 +65,34 @@ def bench(
     chosen = tenth(chosen) if quick else chosen
     spread = partial(on_this_machine, jobs=jobs) if ray is None else partial(on_ray, address=ray, jobs=jobs)
     if list_:
-        render.print_corpus(chosen, whole, by_program(chosen))
         render.print_tools(corpus)
+        render.print_corpus(chosen, whole, by_program(chosen))
+        if cases:
+            render.print_measured(chosen, by_program(chosen))
         return
     if measure:
         measured = measure_all(chosen, seeds, spread, render.report_progress)
         tidy(whole, chosen.bases)
         render.print_measured(chosen, measured)
-        return
-    asked = questions(chosen, tool or [RLDEBUG], means or ())
+        raise typer.Exit(1 if any(faults(each, measured) for each in chosen.cases) else 0)
+    for file in (matrix, None if json in (None, "-") else Path(str(json))):
+        if file is not None and not file.parent.is_dir():
+            raise CorpusError(f"{file}: there is no folder {file.parent}")
+    tools = [*(tool or [RLDEBUG]), *([RLDEBUG] if means and tool and RLDEBUG not in tool else [])]
+    asked = questions(chosen, tools, means or (), whole=whole)
     kept = Answers(answers or default_answers(corpus))
-    found = answer_all(asked, kept, spread, render.report_progress)
+    try:
+        found = answer_all(asked, kept, spread, render.report_progress)
+    except KeyboardInterrupt:
+        typer.echo(f"stopped; {len(kept.to(asked))} of {len(asked)} answers are kept in {kept.file}", err=True)
+        raise typer.Exit(130) from None
     judged = verdicts(chosen.cases, found)
     if json != "-":
         render.print_benchmark(chosen, judged, found)
         render.print_targets(judged)
     if matrix is not None:
         name = UNION if UNION in judged else next(iter(judged))
-        matrix.write_text(draw(confusion(judged[name]), f"{name}: {len(chosen.bugs)} bugs"), encoding="utf-8")
+        matrix.write_text(draw(confusion(judged[name]), f"{name}, {len(chosen.bugs)} planted"), encoding="utf-8")
         typer.echo(f"picture: {matrix}", err=True)
     if json is not None:
         write_data(as_data(judged), json)

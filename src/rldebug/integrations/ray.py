@@ -6,6 +6,7 @@ rldebug bench --ray ADDRESS     joins a cluster; every node needs rldebug, torch
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ def spread(
 ) -> Iterator[tuple[Task, Result]]:
     """Each task with its result, in the order in which they are done. `jobs`: processes, where Ray is started here."""
     try:
-        import ray
+        ray: Any = importlib.import_module("ray")  # partly typed
     except ImportError as error:
         raise TargetError("--ray needs Ray: pip install 'rldebug[ray]'") from error
     own = address == HERE

@@ -22,6 +22,7 @@ from rldebug.finding import thousands
 from rldebug.render.terminal import console, count
 
 _WIDTH = 118
+_PAIRS = 12  # of components accepted for one another; the rest is counted as …
 
 
 def print_benchmark(corpus: Corpus, judged: Mapping[str, Sequence[Verdict]], answers: Sequence[Answer]) -> None:
@@ -99,8 +100,11 @@ def _missed(out: Console, judged: Sequence[Verdict]) -> None:
 
 def _could_not(out: Console, answers: Sequence[Answer]) -> None:
     """Why questions were not answered, the most frequent reasons first."""
-    for how, said in (("does not apply", "could not be asked"), ("failed", "gave no answer")):
-        reasons = Counter((each.means, each.could_not.splitlines()[-1]) for each in answers if each.how == how)
+    groups = (("does not apply", "could not be asked"), ("failed", "gave no answer"), ("answered", "answered in part"))
+    for how, said in groups:
+        reasons = Counter(
+            (each.means, each.could_not.splitlines()[-1]) for each in answers if each.how == how and each.could_not
+        )
         if reasons:
             out.print(said, style="bold")
         for (name, reason), number in reasons.most_common(12):
@@ -126,7 +130,6 @@ def print_corpus(corpus: Corpus, whole: Corpus, measured: Mapping[str, Sequence[
     out.print(table)
     kinds = Counter(kind(each, measured) for each in corpus.bugs)
     told = ", ".join(f"{kinds[each]} {each}" for each in (*KINDS, None) if kinds[each])
-    wrong = [(case, each) for case in _programs(corpus) for each in faults(case, measured)]
     envs = len({each.env for each in corpus.bases})
     lacking = sum(bool(each.lacks) for each in corpus.controls)
     out.print(
@@ -134,16 +137,24 @@ def print_corpus(corpus: Corpus, whole: Corpus, measured: Mapping[str, Sequence[
         f"environments; {len(corpus.controls)} healthy controls, {lacking} of them short of steps or on a hard task"
     )
     same = Counter((each.components[0], other) for each in corpus.bugs for other in each.components[1:])
-    told = ", ".join(f"{other} for {label} ({times})" for (label, other), times in same.most_common())
-    out.print(f"accepted as the same root cause, as written with each bug: {told}")
+    told = ", ".join(f"{other} for {label} ({times})" for (label, other), times in same.most_common(_PAIRS))
+    out.print(f"accepted as the same root cause, as written with each bug: {told}{' …' if len(same) > _PAIRS else ''}")
     blind = agreement(whole)
     if blind is not None:
         out.print(
             f"labels checked blind: {blind.cases} bugs named from the diff alone; {blind.accepted} of the names are "
             f"accepted, {blind.same} are the label itself"
         )
-    for case, each in wrong:
-        out.print(f"✗ {case.program}: {each}", style="red")
+    for base in corpus.bases:
+        said = [(each, faults(each, measured)) for each in _programs(corpus) if each.base.name == base.name]
+        open_ = sum(not measured.get(each.program) for each, _ in said)
+        if open_:
+            out.print(
+                f"✗ {base.name}: {open_} not measured as they are now: rldebug bench --measure {base.name}", style="red"
+            )
+        for case, wrong in said:
+            for each in wrong if measured.get(case.program) else ():
+                out.print(f"✗ {case.program}: {each}", style="red")
 
 
 def print_measured(corpus: Corpus, measured: Mapping[str, Sequence[Measurement]]) -> None:
@@ -178,9 +189,12 @@ def print_tools(corpus: Path) -> None:
 
 
 def print_targets(judged: Mapping[str, Sequence[Verdict]]) -> None:
+    told = targets(judged)
+    if all(met is None for _, met in told):
+        return
     out = _console()
-    out.print("targets, on the validation half", style="bold")
-    for words, met in targets(judged):
+    out.print("targets, on the validation half (union: all means of rldebug together)", style="bold")
+    for words, met in told:
         mark = "[dim]·[/dim]" if met is None else "[green]✓[/green]" if met else "[red]✗[/red]"
         out.print(f"  {mark} {words}")
 

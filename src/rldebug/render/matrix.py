@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
+from rldebug.benchmark.score import NO_COMPONENT
 from rldebug.finding import COMPONENTS
 
 _CELL, _LEFT, _TOP, _FOOT = 30, 150, 150, 58
@@ -16,8 +17,9 @@ def matrix(pairs: Mapping[tuple[str, str], int], title: str) -> str:
     """An SVG. Rows are labels, columns what was blamed first; the shade is the share of the row."""
     rows = [each for each in COMPONENTS if any(label == each for label, _ in pairs)]
     columns = [each for each in COMPONENTS if any(each in pair for pair in pairs)]
-    names = [*columns, ""]
-    width, height = _LEFT + _CELL * len(names) + 60, _TOP + _CELL * len(rows) + _FOOT
+    nameless = [NO_COMPONENT] if any(blamed == NO_COMPONENT for _, blamed in pairs) else []
+    names = [*columns, *nameless, ""]
+    width, height = max(_LEFT + _CELL * len(names) + 60, _LEFT + 160 * 3), _TOP + _CELL * len(rows) + _FOOT
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         'font-family="system-ui, sans-serif" font-size="12">',

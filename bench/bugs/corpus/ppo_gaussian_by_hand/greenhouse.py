@@ -27,7 +27,7 @@ class Greenhouse(gym.Env):
         self.outside = self.np_random.uniform(282.0, 292.0)
         self.temp = self.np_random.uniform(290.0, 299.0)
         self.co2 = self.np_random.uniform(500.0, 1100.0)
-        self.power = 0.0
+        self.power = self.np_random.uniform(-300.0, 300.0)
         return self._obs(), {}
 
     def step(self, action):

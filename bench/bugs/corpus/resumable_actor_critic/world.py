@@ -14,7 +14,7 @@ class BuoyEnv(gym.Env):
 
     def __init__(self, substeps: int = 4) -> None:
         self.substeps = substeps
-        high = np.array([500.0, 10.0, 3.0], dtype=np.float32)
+        high = np.array([600.0, 10.0, 3.0], dtype=np.float32)
         self.observation_space = gym.spaces.Box(-high, high, dtype=np.float32)
         self.action_space = gym.spaces.Box(-1.0, 1.0, (1,), dtype=np.float32)
         self.x = self.v = self.wind = 0.0
