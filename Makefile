@@ -11,7 +11,7 @@ export MKL_NUM_THREADS := 1
 export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check slow docs new format bench learning clean
+.PHONY: help demo test check slow docs new format bench zoo learning clean
 
 help:  ## list these verbs
 	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -46,6 +46,9 @@ format: $(VENV)/.installed  ## fix what ruff can fix
 bench: $(VENV)/.bench  ## speed, beside the peers: watching, returns, buffers, processes, training runs; probes, shipped environments, oracles
 	@status=0; for each in overhead returns buffers reduce throughput probes envs oracles; do \
 		echo; echo "== bench/$$each.py"; $(BIN)/python bench/$$each.py || status=1; done; exit $$status
+
+zoo: $(VENV)/.installed  ## planted bugs found, healthy programs accused: a tenth of the bug benchmark, in minutes
+	@$(BIN)/rldebug bench --quick
 
 learning: $(VENV)/.bench  ## do the algorithms learn? five seeds of each, beside the peers (hours)
 	@$(BIN)/python bench/learning.py

@@ -1,5 +1,7 @@
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -56,3 +58,17 @@ def test_what_cannot_be_run_says_why(corpus, words, said):
     found = rldebug(*words)
     assert found.returncode == 2
     assert re.search(said, found.stderr), found.stderr
+
+
+def test_ctrl_c_keeps_what_is_answered_and_says_so(corpus, tmp_path):
+    words = [sys.executable, "-m", "rldebug", "bench", "--corpus", corpus, "--means", "verify", "--jobs", "1"]
+    running = subprocess.Popen(
+        words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    first = running.stderr.readline()
+    assert first.startswith("[1/"), first
+    os.killpg(running.pid, signal.SIGINT)
+    _, rest = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert re.search(r"stopped; \d+ of 8 answers are kept in \.rldebug/bench/zoo\.jsonl", rest), rest
+    assert len((tmp_path / ".rldebug" / "bench" / "zoo.jsonl").read_text().splitlines()) >= 1

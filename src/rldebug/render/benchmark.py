@@ -115,16 +115,16 @@ def print_corpus(corpus: Corpus, whole: Corpus, measured: Mapping[str, Sequence[
     """What there is: programs by base, by half, by kind."""
     out = _console()
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for each, widest in (("base", 24), ("half", 5), ("algorithm", 13), ("environment", 16), ("style", 18)):
+    for each, widest in (("base", 22), ("half", 5), ("algorithm", 12), ("environment", 14)):
         table.add_column(each, no_wrap=True, max_width=widest)
     for each in ("bugs", *KINDS, "controls"):
-        table.add_column(each, justify="right")
+        table.add_column(each, justify="right", min_width=len(each))
     for base in corpus.bases:
         bugs = [each for each in corpus.bugs if each.base.name == base.name]
         kinds = Counter(kind(each, measured) for each in bugs)
         controls = sum(each.base.name == base.name for each in corpus.controls)
         table.add_row(
-            base.name, base.half[:5], base.algorithm, base.env, base.style, str(len(bugs)),
+            base.name, base.half[:5], base.algorithm, base.env, str(len(bugs)),
             *(str(kinds[each] or "") for each in KINDS), str(controls),
         )  # fmt: skip
     out.print(table)
@@ -185,7 +185,8 @@ def print_tools(corpus: Path) -> None:
     out.print("tools (--tool)", style="bold")
     for name, file in {RLDEBUG: None, **peers(corpus)}.items():
         words = "every means above" if file is None else (ast.get_docstring(ast.parse(file.read_text())) or "")
-        out.print(f"  {name:20s} {words.splitlines()[0] if words else ''}")
+        said = words.splitlines()[0] if words else ""
+        out.print(f"  {name:20s} {said}", no_wrap=True, overflow="ellipsis")
 
 
 def print_targets(judged: Mapping[str, Sequence[Verdict]]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rldebug.benchmark.corpus import Base, Case
 from rldebug.benchmark.means.means import REPORT, Means, file_of, rldebug
 
-_SECONDS = "10"
+_LIMITS = ("--steps", "4000", "--seconds", "6")  # what a user in a hurry would give it
 
 
 def lacks(base: Base) -> str:
@@ -15,7 +15,7 @@ def lacks(base: Base) -> str:
 
 
 def commands(case: Case) -> Sequence[Sequence[str]]:
-    return [rldebug("env", case.base.env_check["target"], "--seconds", _SECONDS, "--json", REPORT)]
+    return [rldebug("env", case.base.env_check["target"], *_LIMITS, "--json", REPORT)]
 
 
 def files(base: Base) -> Sequence[str]:
