@@ -5,6 +5,9 @@ import pytest
 
 from rldebug.benchmark.execute import run_python
 
+# The workers of the benchmark have no threads; those of pytest-xdist do, and newer Pythons warn of forking them.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+
 
 def run(tmp_path, text, **how):
     (tmp_path / "program.py").write_text(text)
