@@ -6,7 +6,9 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
+from rldebug.commands import application
 from tests.benchmark import tiny
 
 
@@ -72,3 +74,18 @@ def test_ctrl_c_keeps_what_is_answered_and_says_so(corpus, tmp_path):
     assert running.returncode == 130
     assert re.search(r"stopped; \d+ of 8 answers are kept in \.rldebug/bench/zoo\.jsonl", rest), rest
     assert len((tmp_path / ".rldebug" / "bench" / "zoo.jsonl").read_text().splitlines()) >= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        (["--ray"], "local"),
+        (["--ray", "--jobs", "2"], "local"),
+        (["--ray", "auto", "--list"], "auto"),
+        (["--list"], None),
+    ],
+)
+def test_ray_may_come_without_an_address(words, address):
+    command = next(each for each in typer.main.get_group(application()).commands.values() if each.name == "bench")
+    with command.make_context("bench", list(words)) as context:
+        assert context.params["ray"] == address

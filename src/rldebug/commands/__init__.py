@@ -39,7 +39,7 @@ def application() -> typer.Typer:
     app.callback()(_options)
     for info in sorted(pkgutil.iter_modules(__path__), key=lambda each: each.name):
         module = importlib.import_module(f"{__name__}.{info.name}")
-        app.command(info.name.replace("_", "-"))(getattr(module, info.name))
+        app.command(info.name.replace("_", "-"), cls=getattr(module, "Command", None))(getattr(module, info.name))
     return app
 
 

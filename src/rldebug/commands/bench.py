@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+
+
+class Command(TyperCommand):
+    """`--ray` may come without an address, which Typer has no words for."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        for place, each in enumerate(args):
+            if each == "--ray" and (place + 1 == len(args) or args[place + 1].startswith("-")):
+                return super().parse_args(ctx, [*args[: place + 1], "local", *args[place + 1 :]])
+        return super().parse_args(ctx, args)
 
 
 def bench(
@@ -38,7 +49,8 @@ def bench(
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Programs side by side.")] = 2,
     ray: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="On the Ray cluster at this address; local starts one here.")
+        str | None,
+        typer.Option(metavar="[ADDRESS]", help="On the Ray cluster at this address; without one, Ray is started here."),
     ] = None,
 ) -> None:
     """Say how many planted bugs are found and named, and how many healthy programs are accused.
