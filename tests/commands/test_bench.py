@@ -82,8 +82,11 @@ def test_ctrl_c_keeps_what_is_answered_and_says_so(corpus, tmp_path):
     first = running.stderr.readline()
     assert first.startswith("[1/2] quick/never-learns"), first
     os.killpg(running.pid, signal.SIGINT)
-    _, rest = running.communicate(timeout=60)
-    assert running.returncode == 130
+    try:
+        _, rest = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert running.returncode == 130, rest
     assert "stopped; 1 of 2 answers are kept in .rldebug/bench/zoo.jsonl" in rest
     assert len((tmp_path / ".rldebug" / "bench" / "zoo.jsonl").read_text().splitlines()) == 1
 

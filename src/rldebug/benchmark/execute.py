@@ -30,6 +30,7 @@ _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+)', re.MULTILINE)
 _ERROR = re.compile(r"^((?:[A-Za-z_]\w*\.)*([A-Z]\w*))(?::|$)", re.MULTILINE)
 _WAIT = 4.0  # wall-clock seconds for each CPU second that is allowed: other programs run beside it
 _POLL = 0.02
+running: set[int] = set()  # programs of this process
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,13 @@ class Ended:
         last = self.err[self.err.rfind("Traceback (most recent call last)") :]
         inside = [(file, int(line)) for file, line in _FRAME.findall(last) if Path(file).parent == folder]
         return (Path(inside[-1][0]).name, inside[-1][1]) if inside else None
+
+
+def end_at_once() -> NoReturn:
+    """Of a worker that is told to stop: an exception would be caught by the pool, and the worker wait for more."""
+    for each in running:
+        _kill(each)
+    os._exit(1)
 
 
 def load(modules: Iterable[str]) -> None:
@@ -89,6 +97,7 @@ def run_python(
                 preexec_fn=lambda: _limit(cpu_seconds),
             )
             child = started.pid
+        running.add(child)
         code, cpu, stopped = _wait(child, wall_seconds or _WAIT * cpu_seconds)
         if started is not None:
             started.returncode = code  # waited for above, which also tells the CPU seconds
@@ -118,6 +127,7 @@ def _wait(child: int, seconds: float) -> tuple[int, float, bool]:
                 time.sleep(_POLL)
     finally:
         _kill(child)  # what it left running; and itself, where Ctrl-C ends the wait
+        running.discard(child)
     return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, stopped
 
 

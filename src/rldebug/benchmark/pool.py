@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from typing import Any, TypeVar
 
-from rldebug.benchmark.execute import load
+from rldebug.benchmark.execute import end_at_once, load
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -45,10 +45,6 @@ def spread(work: Callable[[Task, bool], Result], tasks: Iterable[Task], jobs: in
 def _warm() -> None:
     if sys.platform == "linux":  # a worker whose parent was killed would wait for its next task for ever
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, lambda sign, frame: end_at_once())
     os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
     load(_WARM)
-
-
-def _end(sign: int, frame: Any) -> None:
-    raise SystemExit  # so that the program it is running is ended too
