@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 import traceback
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -28,8 +29,12 @@ def diagnose(
     command: str = "report",
     title: str = "",
     broken: Mapping[str, str] | None = None,
+    until: float | None = None,
 ) -> Report:
-    """Run every chosen rule on every evidence it reads. A rule that raises is listed as broken; the others go on."""
+    """Run every chosen rule on every evidence it reads. A rule that raises is listed as broken; the others go on.
+
+    `until`: a time of `time.monotonic()` after which rules that have not run are skipped.
+    """
     chosen = choose(config or Config())
     findings: list[Finding] = []
     checked: set[str] = set()
@@ -39,8 +44,8 @@ def diagnose(
         failed |= {str(name): str(trace) for name, trace in broken.items()}
     problems: list[str] = []
     for evidence in evidences:
+        problems += getattr(evidence, "problems", ())
         if isinstance(evidence, Run):
-            problems += evidence.problems
             evidence = derive(evidence, failed)
         for rule in chosen:
             if rule.reads != type(evidence).__name__ or not rule.concerns(evidence):
@@ -48,6 +53,9 @@ def diagnose(
             reason = lacking(rule, evidence)
             if reason is not None:
                 skipped[rule.code] = reason
+                continue
+            if until is not None and time.monotonic() > until:
+                skipped[rule.code] = "not run: the report took too long; `rldebug report` runs it"
                 continue
             made: list[Finding] = []
             try:

@@ -58,6 +58,10 @@ class Schedule:
     def due_detail(self, update: int) -> bool:
         return self.lookout or update >= self._next_detail
 
+    def call(self, update: int) -> None:
+        """This update is due, whatever the clock says: there is something to see in it."""
+        self._next = min(self._next, update)
+
     def restart(self) -> None:
         """Another clock begins, at 0."""
         self._next = self._next_first = self._next_detail = self._debt = 0

@@ -18,28 +18,30 @@ def report(
     skipped: Annotated[bool, typer.Option("--skipped", help="List the rules that could not run, and why.")] = False,
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout.")] = None,
 ) -> None:
-    """Diagnose a recorded run.
+    """Diagnose a recorded run, of rldebug.watch or rldebug run; also one that was killed, or still goes on.
 
     Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run.
     """
     from rldebug.catalogue import find
     from rldebug.config import read_config
-    from rldebug.diagnose import diagnose
-    from rldebug.evidence.folder import open_run, title_of
+    from rldebug.evidence.folder import find_run, open_run
+    from rldebug.recorded import as_shown, examine, recorded
     from rldebug.render.json import write_json
     from rldebug.render.page import write_page
     from rldebug.render.terminal import print_report
 
-    recorded = open_run(run)
-    found = diagnose([recorded], config=read_config(), title=title_of(recorded), broken=recorded.meta.get("broken"))
+    seen = recorded(find_run(run))
+    if not seen.evidences:
+        open_run(run)  # says why there is nothing in it
+    found = examine(seen, read_config(), "report")
     found = dataclasses.replace(found, exit=0 if found.clean else 1)
     if json != "-":
-        print_report(found, run=recorded, to_stdout=True)
+        print_report(as_shown(found), run=seen.run, to_stdout=True)
     if skipped and json != "-":
         for code, reason in found.skipped.items():
             typer.echo(f"{code} {find(code).name}: {reason}")
     if html is not None:
-        write_page(found, recorded, html)
+        write_page(found, seen.run, html)
         typer.echo(f"page: {html}", err=True)
     if json is not None:
         write_json(found, json)

@@ -12,13 +12,14 @@ import functools
 import importlib.machinery
 import json
 import os
-import runpy
 import sys
 import threading
 import types
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from rldebug.launch import compiled, run_as_main
 
 START = "import sys; sys.path[0] = {root!r}; from rldebug.oracles.runner import main; main()"
 MARKS = {"counted": ".", "same": "=", "different": "x", "raised": "!"}
@@ -38,28 +39,7 @@ def main() -> None:
     root = sys.path.pop(0)
     if root not in sys.path:
         sys.path.append(root)
-    if program[0] == "-m":
-        sys.argv = program[1:]
-        sys.path.insert(0, os.getcwd())
-        runpy._run_module_as_main(program[1])  # type: ignore[attr-defined]  # what `python -m` itself calls
-        return
-    script = os.path.abspath(program[0])
-    sys.argv = program
-    sys.path.insert(0, os.path.dirname(script))
-    _run(script)
-
-
-def _run(script: str) -> None:
-    with open(script, "rb") as file:
-        source = file.read()
-    code = _wrapped(source, script) if _is_defined_in(script) else compile(source, script, "exec", dont_inherit=True)
-    module = types.ModuleType("__main__")
-    module.__file__ = script
-    module.__loader__ = importlib.machinery.SourceFileLoader("__main__", script)
-    vars(module).update(__builtins__=__builtins__, __cached__=None)
-    _orders["before"] = sys.modules["__main__"]  # kept: what is gone takes its globals along
-    sys.modules["__main__"] = module
-    exec(code, vars(module))
+    run_as_main(program, lambda source, file: (_wrapped if _is_defined_in(file) else compiled)(source, file))
 
 
 # ── where the function is defined ───────────────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,20 @@
+"""The program as it is, watched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rldebug.benchmark.corpus import Case
+from rldebug.benchmark.means.means import REPORT, Means, rldebug
+from rldebug.benchmark.program import arguments
+
+
+def commands(case: Case) -> Sequence[Sequence[str]]:
+    # In two steps: a report that must be there in three seconds leaves rules out on a busy machine.
+    return [
+        rldebug("run", "--quiet", "--record-only", "--name", "run", case.base.entry, *arguments(case)),
+        rldebug("report", "run", "--json", REPORT),
+    ]
+
+
+MEANS = Means("run", "rldebug run train.py", lambda base: "", commands, cpu_seconds=180.0)

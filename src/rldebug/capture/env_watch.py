@@ -1,0 +1,361 @@
+"""Watch: what is seen of environments of one kind, and told to the log. Each outermost call is told once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from rldebug.capture.env_calls import GROUP, Gate, Shared, cover_class, stand_in
+from rldebug.capture.env_facts import autoreset_of, facts_of, innermost, unwrapped
+from rldebug.capture.env_results import batch, copied, finals, host, number, reset_obs, understand
+from rldebug.capture.place import users_line
+
+_MANY = 4096  # environments; a program may make one for every episode
+_SCALARS = (float, int, np.number)
+_FLAGS = frozenset({bool, np.bool_, int})
+
+
+class Known:
+    """An environment object as the program calls it; the outermost of its wrappers."""
+
+    __slots__ = ("agents", "facts", "inner", "lanes", "plain", "ref", "sent", "vector")
+
+    def __init__(self, env: Any, inner: Any, lanes: int, vector: bool) -> None:
+        self.ref, self.inner = ref(env), ref(inner)
+        self.lanes, self.vector = lanes, vector
+        self.plain = False  # a step has returned Gymnasium's five, for one environment
+        self.facts: dict[str, Any] = {}
+        self.sent: Any = None  # by step_async, and not yet waited for
+        self.agents: list[Any] = []
+
+
+class Watch:
+    """Of one kind of environment. `methods`: what is replaced, and by which method here it is told."""
+
+    kind = ""
+    methods: dict[str, str] = {"reset": "reset", "step": "step"}  # noqa: RUF012
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared, self.switch, self.log, self.here = shared, shared.switch, shared.log, shared.here
+        self.off = shared.switch.off
+        self.known: dict[int, Known] = {}
+        self.gate = Gate()
+        self.gate.watch = self
+        self.switch.when_undone(self.gate.shut)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.gate.shut)  # cheaper than asking at every step who we are
+
+    # ── putting the stand-ins in place ──────────────────────────────────────────────────────────────────────────────
+
+    def cover(self, base: type) -> None:
+        """The class and all its subclasses, those to come too."""
+        self.shared.watches.append((base, self))
+        seen: set[type] = set()
+        left = [base]
+        while left:
+            cls = left.pop()
+            if cls not in seen:
+                seen.add(cls)
+                self.wrap(cls)
+                left += type.__subclasses__(cls)
+        self._announce_subclasses(base)
+
+    def _announce_subclasses(self, base: Any) -> None:
+        shared, own = self.shared, vars(base).get("__init_subclass__")
+
+        def make(original: Any) -> Any:
+            def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:
+                if own is not None:
+                    own.__get__(None, cls)(**kwargs)
+                else:
+                    super(base, cls).__init_subclass__(**kwargs)
+                shared.switch.guard(GROUP, cover_class, shared, cls)
+
+            return classmethod(__init_subclass__)
+
+        self.switch.replace(GROUP, base, "__init_subclass__", make)
+
+    def wrap(self, cls: type) -> None:
+        for name, told in self.methods.items():
+            self.wrap_method(cls, name, told)
+
+    def wrap_method(self, cls: type, name: str, told: str) -> None:
+        method = vars(cls).get(name)
+        if not isinstance(method, FunctionType) or method in self.shared.stand_ins:
+            return
+
+        def make(original: Any) -> Any:
+            made = stand_in(self.gate, told, original)
+            self.shared.stand_ins.add(made)
+            return made
+
+        try:
+            self.switch.replace(GROUP, cls, name, make)
+        except (AttributeError, TypeError):
+            pass  # a class that cannot be changed
+
+    # ── the calls ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def call(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
+        """The call itself; what it calls in turn is silent."""
+        here = self.here
+        here.inside = True
+        try:
+            return original(env, *args, **kwargs)
+        finally:
+            here.inside = False
+
+    def tell(self, look: Callable[..., None], env: Any, *args: Any) -> None:
+        """Hand on to `look`, sandboxed; or keep back, within a call of which is not known whether it is of an env."""
+        try:
+            held = self.here.held
+            if held is not None:
+                held.hold(look, env, args)
+                return
+            if self.shared.waiting:
+                for each in list(self.shared.waiting.values()):
+                    each.let_go()
+            look(env, *args)
+        except Exception:
+            self.switch.failed(GROUP)
+
+    def quick_step(self, original: Callable[..., Any], env: Any, action: Any) -> Any:
+        """The way most steps take: an environment met before, one argument, five results, and no end."""
+        known, here, shared = self.known.get(id(env)), self.here, self.shared
+        if known is None or known.ref() is not env or not known.plain or shared.holding or GROUP in self.off:
+            return self.step(original, env, (action,), {})
+        copy = action if isinstance(action, _SCALARS) else self.action_of((action,), {})
+        here.inside = True
+        try:
+            result = original(env, action)
+        finally:
+            here.inside = False
+        if shared.waiting or shared.renewed or type(result) is not tuple or len(result) != 5:
+            self.tell(self.saw_step, env, copy, result)
+            return result
+        try:
+            obs, reward, terminated, truncated, _ = result
+            if type(terminated) not in _FLAGS or terminated or truncated or not isinstance(obs, np.ndarray):
+                self.tell(self.saw_step, env, copy, result)
+            elif isinstance(reward, _SCALARS) and type(truncated) in _FLAGS:
+                self.log.step(known.inner(), copy, obs, reward, terminated, truncated, None)
+            else:
+                self.tell(self.saw_step, env, copy, result)
+        except Exception:
+            self.switch.failed(GROUP)
+        return result
+
+    def step(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
+        if GROUP in self.off:
+            return original(env, *args, **kwargs)
+        action = self.action_of(args, kwargs)
+        result = self.call(original, env, args, kwargs)
+        self.tell(self.saw_step, env, action, result)
+        return result
+
+    def reset(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
+        if GROUP in self.off:
+            return original(env, *args, **kwargs)
+        asked = self.switch.guard(GROUP, self.asked_of, original, env, args, kwargs)
+        result = self.call(original, env, args, kwargs)
+        self.shared.renewed = False
+        if asked is not None:
+            self.tell(self.saw_reset, env, result, *asked)
+        return result
+
+    def send(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
+        """step_async: the action is told when the step is waited for."""
+        if GROUP in self.off:
+            return original(env, *args, **kwargs)
+        action = self.action_of(args, kwargs)
+        result = self.call(original, env, args, kwargs)
+        self.switch.guard(GROUP, self.sent, env, action)
+        return result
+
+    def wait(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
+        """step_wait."""
+        result = self.call(original, env, args, kwargs)
+        if GROUP not in self.off:
+            self.tell(self.saw_wait, env, result)
+        return result
+
+    def send_reset(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
+        """reset_async."""
+        if GROUP in self.off:
+            return original(env, *args, **kwargs)
+        asked = self.switch.guard(GROUP, self.asked_of, original, env, args, kwargs)
+        result = self.call(original, env, args, kwargs)
+        self.switch.guard(GROUP, self.sent, env, asked)
+        return result
+
+    def wait_reset(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
+        """reset_wait."""
+        result = self.call(original, env, args, kwargs)
+        if GROUP not in self.off:
+            self.tell(self.saw_wait_reset, env, result)
+        return result
+
+    def create(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
+        """`__init__` of a wrapper: where the program made the environment in it."""
+        result = original(env, *args, **kwargs)
+        self.switch.guard(GROUP, self.saw_creation, env)
+        return result
+
+    # ── what is seen ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def action_of(self, args: Any, kwargs: Any) -> Any:
+        """A copy, made before the call: environments clip and scale in place."""
+        return self.switch.guard(GROUP, copied, args[0] if args else next(iter(kwargs.values()), None))
+
+    def asked_of(self, original: Any, env: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The seed as given, and which lanes are reset. Before the call: Gymnasium takes the mask away."""
+        options = kwargs.get("options")
+        mask = options.get("reset_mask") if isinstance(options, dict) else None
+        return seed_of(original, args, kwargs), None if mask is None else np.array(mask, dtype=bool)
+
+    def known_as(self, env: Any) -> Known:
+        known = self.known.get(id(env))
+        return known if known is not None and known.ref() is env else self.meet(env)
+
+    def meet(self, env: Any) -> Known:
+        """The first call of an object. The log is told once of each innermost environment, however it is wrapped."""
+        if len(self.known) > _MANY:
+            self.known = {key: each for key, each in self.known.items() if each.ref() is not None}
+        inner = unwrapped(env)
+        known = self.known[id(env)] = Known(env, inner, *self.lanes_of(env))
+        told = self.shared.told.get(id(inner))
+        if told is None or told() is not inner:
+            self.announce(env, known)
+        return known
+
+    def lanes_of(self, env: Any) -> tuple[int, bool]:
+        """How many environments the object plays, and whether it hands over batches."""
+        return 1, False
+
+    def announce(self, env: Any, known: Known) -> None:
+        inner, told = known.inner(), self.shared.told
+        if len(told) > _MANY:
+            self.shared.told = told = {key: each for key, each in told.items() if each() is not None}
+        told[id(inner)] = known.inner
+        try:
+            known.facts.update(facts_of(env, self.created(env)))
+        except Exception as error:  # a space or spec unlike any we know: no reason to stop watching
+            known.facts.update({"id": type(inner).__name__, "unreadable": repr(error)})
+        self.log.new(inner, self.kind_of(known), known.lanes, self.autoreset(env), known.facts)
+
+    def kind_of(self, known: Known) -> str:
+        return self.kind
+
+    def autoreset(self, env: Any) -> str:
+        return autoreset_of(env)
+
+    def created(self, env: Any) -> tuple[str, int] | None:
+        inner = innermost(env)
+        found = self.shared.created.get(id(inner))
+        return found[1] if found is not None and found[0]() is inner else None
+
+    def saw_creation(self, env: Any) -> None:
+        inner, created = innermost(env), self.shared.created
+        found = created.get(id(inner))
+        new = found is None or found[0]() is not inner
+        if new and type(inner).__weakrefoffset__ and (place := users_line()) is not None:
+            if len(created) > _MANY:
+                created.clear()
+            created[id(inner)] = (ref(inner), place)
+
+    def sent(self, env: Any, what: Any) -> None:
+        self.known_as(env).sent = what
+
+    def saw_wait(self, env: Any, result: Any) -> None:
+        known = self.known_as(env)
+        action, known.sent = known.sent, None
+        self.saw_step(env, action, result)
+
+    def saw_wait_reset(self, env: Any, result: Any) -> None:
+        known = self.known_as(env)
+        asked, known.sent = known.sent, None
+        self.saw_reset(env, result, *(asked or (None, None)))
+
+    def saw_reset(self, env: Any, result: Any, seed: Any, mask: Any) -> None:
+        known = self.known_as(env)
+        obs = host(reset_obs(result))
+        if known.vector or known.lanes > 1:
+            obs = batch(obs, known.lanes)
+        self.log.reset(known.inner(), obs, seed, known.lanes, mask)
+
+    def saw_step(self, env: Any, action: Any, result: Any) -> None:
+        known = self.known_as(env)
+        renewed, self.shared.renewed = self.shared.renewed, False
+        if known.vector:
+            self.saw_batch(known, env, action, result)
+        elif known.lanes == 1 and _is_plain(result):
+            obs, reward, terminated, truncated, info = result
+            obs, final = host(obs), None
+            if terminated or truncated:
+                final = finals(info, True, 1, obs)
+                if renewed:
+                    known.facts["resets_itself"] = True
+            known.plain = True
+            self.log.step(known.inner(), action, obs, reward, terminated, truncated, final)
+        else:
+            self.saw_other(known, env, action, result, renewed)
+
+    def saw_other(self, known: Known, env: Any, action: Any, result: Any, renewed: bool) -> None:
+        """Anything but the five of Gymnasium with one number for the reward."""
+        step = understand(result)
+        if step is None:
+            self.saw_nothing(known)
+            return
+        known.facts["api"] = step.api
+        if renewed and (np.any(step.terminated) or np.any(step.truncated)):
+            known.facts["resets_itself"] = True
+        if step.lanes != known.lanes:  # only a step shows that one object plays many
+            known.lanes = step.lanes
+            self.announce(env, known)
+        if step.lanes > 1:
+            action = batch(action, step.lanes)
+        self.log.step(known.inner(), action, step.obs, step.reward, step.terminated, step.truncated, step.final_obs)
+
+    def saw_nothing(self, known: Known) -> None:
+        """A step of which nothing can be read is counted."""
+        many = known.lanes > 1
+        nothing = [None] * known.lanes if many else None
+        flags = np.zeros(known.lanes, dtype=bool) if many else False
+        rewards = np.full(known.lanes, np.nan) if many else np.nan
+        self.log.step(known.inner(), nothing, nothing, rewards, flags, flags, None)
+
+    def saw_batch(self, known: Known, env: Any, action: Any, result: Any) -> None:
+        """Gymnasium's five, each with one for every lane."""
+        if not isinstance(result, tuple) or len(result) != 5:
+            self.saw_other(known, env, action, result, False)
+            return
+        obs, reward, terminated, truncated = map(host, result[:4])
+        lanes, info = known.lanes, result[4]
+        if any(np.size(each) != lanes for each in (reward, terminated, truncated)) or reward is None:  # on a device
+            self.saw_nothing(known)
+            return
+        done = np.asarray(terminated, dtype=bool) | np.asarray(truncated, dtype=bool)
+        final = finals(info, done, lanes, None, batched=True) if info and done.any() else None
+        action, obs = batch(action, lanes), batch(obs, lanes)
+        if lanes == 1:
+            reward, terminated, truncated = number(reward), bool(np.all(terminated)), bool(np.all(truncated))
+        self.log.step(known.inner(), action, obs, reward, terminated, truncated, final)
+
+
+def _is_plain(result: Any) -> bool:
+    if type(result) is not tuple or len(result) != 5 or not isinstance(result[1], _SCALARS):
+        return False
+    return type(result[2]) in _FLAGS and type(result[3]) in _FLAGS
+
+
+def seed_of(original: Any, args: Any, kwargs: Any) -> Any:
+    if "seed" in kwargs or not args:
+        return kwargs.get("seed")
+    code = getattr(original, "__code__", None)
+    names = code.co_varnames[1 : code.co_argcount] if code is not None else ()
+    return args[names.index("seed")] if "seed" in names[: len(args)] else None

@@ -1,0 +1,56 @@
+"""Frames: whether the pictures of a stack move, and whether a new episode begins with those of the last one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LONGEST = 8
+_ALL = 256  # observations that are looked at one and all; then every eighth
+
+
+class Frames:
+    """Of one environment. Counts only; a stack is told by its next one, which is the same but for the newest frame."""
+
+    def __init__(self) -> None:
+        self.length = self.calls = 0
+        self.looked = self.equal = self.moved = 0
+        self.begun = self.begun_equal = self.carried = 0
+
+    def look(self, before: NDArray[Any] | None, obs: NDArray[Any] | None, *, reset: bool) -> None:
+        """Two observations of a lane that followed each other; reset: the second is the first of an episode."""
+        self.calls += 1
+        if obs is None or obs.ndim != 3 or (self.calls > _ALL and self.calls % 8 and not reset):
+            return
+        if self.begun > _ALL and reset:
+            return
+        now = _stack(obs)
+        if now is None:
+            return
+        self.length = len(now)
+        equal = all(np.array_equal(now[0], each) for each in now[1:])
+        last = None if before is None or before.shape != obs.shape else _stack(before)
+        follows = last is not None and np.array_equal(now[:-1], last[1:])
+        if reset:
+            self.begun += 1
+            self.begun_equal += equal
+            self.carried += follows and not equal
+            return
+        self.looked += 1
+        self.equal += equal
+        self.moved += follows and not equal
+
+    def describe(self) -> dict[str, int]:
+        """length: of the stack; looked, equal (all frames), moved (as a stack does); begun, carried: of first observations."""
+        if not self.length:
+            return {}
+        names = ("length", "looked", "equal", "moved", "begun", "begun_equal", "carried")
+        return {name: int(getattr(self, name)) for name in names}
+
+
+def _stack(obs: NDArray[Any]) -> NDArray[Any] | None:
+    """Frames along the first axis; they are counted by the shorter of the two outer ones."""
+    stack = np.moveaxis(obs, -1, 0) if obs.shape[-1] <= obs.shape[0] else obs
+    return stack if 2 <= len(stack) <= _LONGEST else None

@@ -1,0 +1,229 @@
+"""Environments of no library: a class of the program's own that has `reset` and `step`, and is used like one.
+
+Many classes have a `step` and a `reset`: schedules, agents, trainers. So an object is an environment only once its step
+has returned what a step returns. Until then its calls are kept back, and those of environments within them; then either
+it is told as the outermost, or they are told and its class is left alone for good.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+from torch import nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+
+from rldebug.capture.classes import when_defined
+from rldebug.capture.env_calls import GROUP, Shared, cover_class, shared_by
+from rldebug.capture.env_facts import lying_in
+from rldebug.capture.env_results import copied, host, reset_obs, understand
+from rldebug.capture.env_watch import Known, Watch
+from rldebug.capture.place import is_users
+from rldebug.capture.switch import Switchboard
+
+_HELD = 64  # calls of one environment within one call; more, and it is a trainer
+_REQUIRED = 2  # arguments a step may insist on; an agent that is told a transition takes five
+_NOT = (nn.Module, Optimizer, LRScheduler)
+
+
+class Held:
+    """Calls of environments within the first reset and step of an object that may be one."""
+
+    def __init__(self, watch: HandRolled, cls: type) -> None:
+        self.watch, self.cls = watch, cls
+        self.calls: list[tuple[Callable[..., None], Any, Any]] = []
+        self.counts: Counter[int] = Counter()
+
+    def hold(self, look: Callable[..., None], env: Any, args: tuple[Any, ...]) -> None:
+        self.calls.append((look, ref(env), copied(args)))
+        self.counts[id(env)] += 1
+        if self.counts[id(env)] > _HELD:
+            self.watch.here.held = None
+            self.watch.reject(self.cls)
+            self.let_go()
+
+    def let_go(self) -> None:
+        calls, self.calls = self.calls, []
+        for look, env, args in calls:
+            if (alive := env()) is not None:
+                look(alive, *args)
+
+
+class Waiting:
+    """The reset of an object that has not been stepped yet: how many lanes it has is not known before."""
+
+    def __init__(self, env: Any, held: Held, result: Any, asked: Any) -> None:
+        self.ref, self.held, self.asked = ref(env), held, asked or (None, None)
+        self.obs = copied(host(reset_obs(result)))
+
+    def let_go(self) -> None:
+        self.held.let_go()
+
+
+class HandRolled(Watch):
+    kind = "hand-rolled"
+
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared)
+        self.verdicts: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+        self.lanes = 1  # of the one that is being met
+
+    # ── the calls ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def step(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
+        verdict = self.verdict(type(env))
+        if verdict:
+            return super().step(original, env, args, kwargs)
+        if verdict is False or self.here.held is not None or GROUP in self.off:
+            return original(env, *args, **kwargs)
+        waiting = self.shared.waiting.get(id(env))
+        held = waiting.held if waiting is not None and waiting.ref() is env else Held(self, type(env))
+        action = self.action_of(args, kwargs)
+        result = self.call_held(original, env, args, kwargs, held)
+        self.switch.guard(GROUP, self.judge, env, action, result, held)
+        return result
+
+    def reset(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
+        verdict = self.verdict(type(env))
+        if verdict:
+            return super().reset(original, env, args, kwargs)
+        if verdict is False or self.here.held is not None or GROUP in self.off:
+            return original(env, *args, **kwargs)
+        asked = self.switch.guard(GROUP, self.asked_of, original, env, args, kwargs)
+        held = Held(self, type(env))
+        result = self.call_held(original, env, args, kwargs, held)
+        self.switch.guard(GROUP, self.keep, env, held, result, asked)
+        return result
+
+    def call_held(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any, held: Held) -> Any:
+        here = self.here
+        here.held = held
+        self.shared.holding += 1
+        try:
+            return original(env, *args, **kwargs)
+        finally:
+            self.shared.holding -= 1
+            here.held = None
+
+    def quick_step(self, original: Callable[..., Any], env: Any, action: Any) -> Any:
+        if self.verdicts.get(type(env)):
+            return super().quick_step(original, env, action)
+        return self.step(original, env, (action,), {})
+
+    # ── whether it is one ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def verdict(self, cls: type) -> bool | None:
+        found = self.verdicts.get(cls)
+        if found is None and not cls.__weakrefoffset__:  # with slots: no way to know it again
+            found = self.verdicts[cls] = False
+        return found
+
+    def judge(self, env: Any, action: Any, result: Any, held: Held) -> None:
+        cls = type(env)
+        if cls in self.verdicts:
+            return  # too many calls within, or another of the class was quicker
+        if understand(result) is None:
+            self.reject(cls)
+            held.let_go()
+            return
+        self.verdicts[cls] = True
+        self.saw_step(env, action, result)
+
+    def reject(self, cls: type) -> None:
+        self.verdicts[cls] = False
+        if type.__subclasses__(cls):
+            return  # they may be environments, and have the methods from here
+        for name in self.methods:
+            method = vars(cls).get(name)
+            if isinstance(method, FunctionType) and method in self.shared.stand_ins:
+                setattr(cls, name, inspect.unwrap(method, stop=lambda each: each not in self.shared.stand_ins))
+
+    def keep(self, env: Any, held: Held, result: Any, asked: Any) -> None:
+        waiting = self.shared.waiting
+        for key in [key for key, each in waiting.items() if each.ref() is None or each.ref() is env]:
+            waiting.pop(key).let_go()
+        if result is None or type(env) in self.verdicts:
+            held.let_go()
+        if type(env) not in self.verdicts or self.verdicts[type(env)]:
+            waiting[id(env)] = Waiting(env, held, result, asked)
+
+    # ── what is seen ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def lanes_of(self, env: Any) -> tuple[int, bool]:
+        return self.lanes, False
+
+    def autoreset(self, env: Any) -> str:
+        # Nobody outside resets one lane of many.
+        return "disabled" if self.lanes == 1 else "same-step"
+
+    def saw_reset(self, env: Any, result: Any, seed: Any, mask: Any) -> None:
+        if (known := self.known.get(id(env))) is not None and known.ref() is env:
+            super().saw_reset(env, result, seed, mask)
+        else:
+            self.keep(env, Held(self, type(env)), result, (seed, mask))
+
+    def saw_step(self, env: Any, action: Any, result: Any) -> None:
+        known = self.known.get(id(env))
+        if known is None or known.ref() is not env:
+            known = self.begin(env, result)
+        if known is not None:
+            super().saw_step(env, action, result)
+
+    def begin(self, env: Any, result: Any) -> Known | None:
+        """Tell of the environment, and of the reset that was kept back."""
+        step = understand(result)
+        if step is None:
+            return None
+        self.lanes = step.lanes
+        known = self.meet(env)
+        known.facts["api"] = step.api
+        waiting = self.shared.waiting.pop(id(env), None)
+        if waiting is not None and waiting.ref() is env:
+            super().saw_reset(env, waiting.obs, *waiting.asked)
+        return known
+
+
+# ── finding the classes ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def install(switch: Switchboard, log: Any) -> None:
+    watch = HandRolled(shared_by(switch, log))
+    when_defined(switch, GROUP, lambda cls: consider(watch, cls))
+
+
+def consider(watch: HandRolled, cls: type) -> None:
+    if not is_candidate(watch.shared, cls):
+        return
+    for base in cls.__mro__:
+        for name, told in watch.methods.items():
+            if (code := _code(vars(base).get(name))) is not None and is_users(code.co_filename):
+                watch.wrap_method(base, name, told)
+
+
+def is_candidate(shared: Shared, cls: type) -> bool:
+    step, reset = _code(lying_in(cls, "step")), _code(lying_in(cls, "reset"))
+    if step is None or reset is None or not (is_users(step.co_filename) or is_users(reset.co_filename)):
+        return False
+    if issubclass(cls, _NOT) or hasattr(cls, "zero_grad") or not cls.__weakrefoffset__:
+        return False
+    if cover_class(shared, cls):
+        return False  # of a library, though its base keeps its subclasses to itself
+    taken = step.co_argcount - 1
+    required = taken - len(inspect.unwrap(lying_in(cls, "step")).__defaults__ or ())
+    some = taken >= 1 or bool(step.co_flags & inspect.CO_VARARGS)
+    return some and required <= _REQUIRED
+
+
+def _code(method: Any) -> CodeType | None:
+    """Of a plain function; through decorators that say what they decorate."""
+    if not isinstance(method, FunctionType):
+        return None
+    inner = inspect.unwrap(method)
+    code = getattr(inner, "__code__", None)
+    lazy = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    return code if isinstance(code, CodeType) and not code.co_flags & lazy else None

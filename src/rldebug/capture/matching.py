@@ -1,0 +1,228 @@
+"""Matching: from the rows a network is given back to the observations they came from.
+ Programs change observations on the way: they cast, flatten, scale bytes to 0…1, move the channels, append an action.
+Each way of changing them has a way back, tried in turn; the one that worked last for this width comes first. Where
+none works but as many rows come in as there are lanes, just after the environment was called, the rows are the
+current observations: their fingerprints are remembered as aliases, and training rows are found by those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from rldebug.capture.env_log import EnvLog, Node, Stream
+from rldebug.capture.fingerprints import row_fingerprints
+
+ROWS = 4096  # of a batch that are looked at
+ALIASES = 1 << 16
+_ENOUGH = 0.5  # of the rows are found: this is the way they went
+_PAIRS = 128
+
+Way = Callable[[NDArray[Any], Stream], "NDArray[Any] | None"]
+
+
+def as_rows(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any] | None:
+    """The batch as a matrix with one observation per row, where its last axes can be one."""
+    size = int(np.prod(shape)) if shape else 1
+    if shape and len(array.shape) > len(shape) and array.shape[-len(shape) :] == shape:
+        return array.reshape(-1, size)
+    if array.shape == shape or array.size == size:
+        return array.reshape(1, size)
+    if array.ndim >= 2 and array.shape[-1] == size:
+        return array.reshape(-1, size)
+    if array.ndim >= 2 and int(np.prod(array.shape[1:])) == size:
+        return array.reshape(array.shape[0], size)
+    return None
+
+
+def _raw(array: NDArray[Any], stream: Stream) -> NDArray[Any] | None:
+    rows = as_rows(array, stream.shape or ())
+    if rows is None or stream.dtype != "uint8" or rows.dtype == np.uint8:
+        return rows
+    return _bytes(rows)
+
+
+def _bytes(rows: NDArray[Any]) -> NDArray[Any] | None:
+    whole = np.rint(rows)
+    if whole.min() < 0 or whole.max() > 255 or np.abs(rows - whole).max() > 1e-3:
+        return None
+    found: NDArray[Any] = whole.astype(np.uint8)
+    return found
+
+
+def _scaled(array: NDArray[Any], stream: Stream) -> NDArray[Any] | None:
+    """Bytes as shares of 255."""
+    rows = as_rows(array, stream.shape or ())
+    return None if rows is None or stream.dtype != "uint8" or rows.dtype.kind != "f" else _bytes(rows * 255.0)
+
+
+def _centred(array: NDArray[Any], stream: Stream) -> NDArray[Any] | None:
+    """Bytes as numbers from -1 to 1, or from -0.5 to 0.5."""
+    rows = as_rows(array, stream.shape or ())
+    if rows is None or stream.dtype != "uint8" or rows.dtype.kind != "f":
+        return None
+    for factor in (127.5, 255.0):
+        found = _bytes((rows + 127.5 / factor) * factor)
+        if found is not None:
+            return found
+    return None
+
+
+def _channels_first(array: NDArray[Any], stream: Stream) -> NDArray[Any] | None:
+    """(N, C, H, W) of an image that is (H, W, C); as bytes or as shares of 255."""
+    shape = stream.shape or ()
+    if len(shape) != 3 or array.ndim < 4 or array.shape[-3:] != (shape[2], shape[0], shape[1]):
+        return None
+    turned = np.moveaxis(array.reshape(-1, *array.shape[-3:]), 1, 3)
+    rows = turned.reshape(len(turned), -1)
+    if stream.dtype != "uint8" or rows.dtype == np.uint8:
+        return rows
+    found = _bytes(rows)
+    return found if found is not None and rows.max() > 1.0 else _bytes(rows * 255.0)
+
+
+def _one_hot(array: NDArray[Any], stream: Stream) -> NDArray[Any] | None:
+    count = stream.facts.get("obs_n")
+    if not isinstance(count, int) or array.ndim < 1 or array.shape[-1] != count or count < 2:
+        return None
+    rows = array.reshape(-1, count)
+    if not bool((((rows == 0) | (rows == 1)).all(axis=1) & (rows.sum(axis=1) == 1)).all()):
+        return None
+    found: NDArray[Any] = rows.argmax(axis=1)[:, None]
+    return found
+
+
+def _slices(array: NDArray[Any], stream: Stream) -> Iterator[NDArray[Any]]:
+    """The observation is a part of the input: with an action after it, or the newest of a stack of frames."""
+    size = int(np.prod(stream.shape or (1,)))
+    if stream.dtype == "uint8" or array.ndim < 2 or array.shape[-1] <= size or size < 2:
+        return
+    rows = array.reshape(-1, array.shape[-1])
+    yield rows[:, :size]
+    yield rows[:, -size:]
+
+
+_WAYS: dict[str, Way] = {
+    "raw": _raw,
+    "scaled": _scaled,
+    "channels-first": _channels_first,
+    "centred": _centred,
+    "one-hot": _one_hot,
+}
+
+
+class Matcher:
+    def __init__(self, log: EnvLog) -> None:
+        self.log = log
+        self.aliases: dict[int, int] = {}  # fingerprint of an input row -> node id
+        self._learned: tuple[list[int], NDArray[np.int64]] = ([], np.empty(0, dtype=np.int64))
+        self._last: dict[tuple[int, tuple[int, ...]], str] = {}  # (stream, width of the input) -> the way that worked
+
+    def rows(self, tensors: Sequence[Tensor]) -> tuple[NDArray[np.int64], str]:
+        """Node ids of the rows of a network's input, the best-matched of several; and the way they were found."""
+        best: tuple[float, NDArray[np.int64], str] = (0.0, np.empty(0, dtype=np.int64), "none")
+        for tensor in list(tensors)[:4]:
+            array = to_numpy(tensor)
+            if array is None:
+                continue
+            ids, how = self._match(array)
+            share = float((ids >= 0).mean()) if len(ids) else 0.0
+            if share > best[0] or (best[0] == 0.0 and len(ids) > len(best[1])):
+                best = (share, ids, how)
+            if share == 1.0:
+                break
+        return best[1], best[2]
+
+    def learn(self, array: NDArray[Any]) -> NDArray[np.int64] | None:
+        """Rows that nothing explains, as many as there are lanes: the current observations, as the program has them."""
+        current = self.log.current(array.shape[0] if array.ndim > 1 else 1)
+        if not current or array.ndim < 1:
+            return None
+        count = len(current)
+        rows = array.reshape(1, -1) if count == 1 and array.ndim == 1 else array
+        if rows.shape[0] != count or rows.ndim < 2:
+            return None
+        if len(self.aliases) > ALIASES:
+            self.aliases.clear()
+        prints = row_fingerprints(rows.reshape(count, -1))
+        self._learned = (prints, np.array([each.id for each in current], dtype=np.int64))
+        for fp, node in zip(prints, current, strict=True):
+            before = self.log.get(self.aliases.get(fp, -1))
+            if before is not None and before is not node:
+                # Another observation that looks the same to the network: neither can be told from the other any more.
+                before.alike, node.alike = node.id, before.id
+            self.aliases[fp] = node.id
+        return self._learned[1]
+
+    def _match(self, array: NDArray[Any]) -> tuple[NDArray[np.int64], str]:
+        best: tuple[float, NDArray[np.int64], str] = (0.0, np.empty(0, dtype=np.int64), "none")
+        for stream in self._likely():
+            key = (stream.index, array.shape[1:])
+            known = self._last.get(key)
+            for way in dict.fromkeys([known, *_WAYS] if known in _WAYS else _WAYS):
+                rows = _WAYS[way](array, stream)
+                if rows is None:
+                    continue
+                ids = self._find(rows[:ROWS])
+                share = float((ids >= 0).mean()) if len(ids) else 0.0
+                if share > best[0] or not len(best[1]):
+                    best = (share, ids, way if share else "none")
+                if share >= _ENOUGH:
+                    self._last[key] = way
+                    break
+            else:
+                for rows in _slices(array, stream):
+                    ids = self._find(rows[:ROWS])
+                    share = float((ids >= 0).mean())
+                    if share > best[0]:
+                        best = (share, ids, "slice")
+            if best[0] >= _ENOUGH:
+                return best[1], best[2]
+        if self.aliases and array.ndim >= 1:
+            flat = array.reshape(1, -1) if array.ndim == 1 else array.reshape(array.shape[0], -1)
+            prints = row_fingerprints(flat[:ROWS])
+            if prints == self._learned[0]:
+                return self._learned[1], "alias"  # the same rows once more, for another network
+            ids = np.array([self._alias(fp) for fp in prints], dtype=np.int64)
+            if (ids >= 0).mean() > best[0]:
+                return ids, "alias"
+        if not len(best[1]) and array.ndim >= 2:
+            best = (0.0, np.full(min(len(array), ROWS), -1, dtype=np.int64), "none")
+        return best[1], best[2]
+
+    def _likely(self) -> list[Stream]:
+        """Those with observations, the newest first; of those with equal shapes one will do: they share an index."""
+        newest = [self.log.newest] if self.log.newest is not None else []
+        found: dict[Any, Stream] = {}
+        for each in [*newest, *reversed(self.log.streams)]:
+            if each.shape is not None:
+                found.setdefault((each.shape, each.dtype), each)
+        return list(found.values())[:4]
+
+    def _find(self, rows: NDArray[Any]) -> NDArray[np.int64]:
+        find = self.log.find
+        found = [find(fp) for fp in row_fingerprints(rows)]
+        return np.array([-1 if each is None else each.id for each in found], dtype=np.int64)
+
+    def _alias(self, fp: int) -> int:
+        id = self.aliases.get(fp, -1)
+        return id if id < 0 or self.log.get(id) is not None else -1
+
+
+def to_numpy(tensor: Any) -> NDArray[Any] | None:
+    """A tensor's numbers on the host, not a copy where it is there already."""
+    if not isinstance(tensor, Tensor) or tensor.is_sparse or tensor.is_complex() or tensor.numel() == 0:
+        return None
+    tensor = tensor.detach()
+    if tensor.dtype.is_floating_point and tensor.dtype.itemsize == 2:
+        tensor = tensor.float()
+    array: NDArray[Any] = tensor.cpu().numpy()
+    return array if array.dtype.kind in "fiub" else None
+
+
+def ambiguous(node: Node) -> bool:
+    return node.alike >= 0

@@ -1,0 +1,205 @@
+"""Calls of networks, by global module hooks that are registered for audited stretches only.
+ Even an empty global hook costs half as much as a small forward pass: outside of audits there is none. Calls from
+outside any other module are recorded; of those inside, the ones of modules that are also called from outside, since a
+policy object may run its value head inside of itself when acting and by itself when training.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import Any
+from weakref import ref
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+
+from rldebug.capture.matching import ROWS, to_numpy
+from rldebug.capture.modules import transformed
+from rldebug.capture.place import users_line
+from rldebug.capture.recording import WIDTH
+
+GROUP = "networks"
+_NESTED = 512  # nested calls that are recorded in one audit
+_TAGS = 256
+
+
+class Networks:
+    """Registers the hooks when an audit begins, and removes them when it ends."""
+
+    def __init__(self, session: Any) -> None:
+        self.session = session
+        self._handles: list[Any] = []
+        self._here = threading.local()
+        self._tags: dict[int, tuple[Any, NDArray[np.int64]]] = {}  # id of an output -> rows it was computed from
+        self._outside: set[int] = set()  # ids of modules that were called from outside any other
+        self._nested = 0
+
+    def begin(self) -> None:
+        if self._handles or not self.session.switch.on(GROUP):
+            return
+        self._nested = 0
+        self._here = threading.local()
+        # torch.compile warns about global hooks; what is compiled does not run ours, and need not be told about.
+        warnings.filterwarnings("ignore", message=r"Using `torch.compile\(module\)` when there are global hooks")
+        self._handles = [
+            register_module_forward_pre_hook(self._before),
+            register_module_forward_hook(self._after, with_kwargs=True),
+        ]
+
+    def end(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+        self._tags.clear()
+
+    # Hooks run inside the user's forward pass: they return None, whatever happens.
+
+    def _before(self, module: nn.Module, args: Any) -> None:
+        if torch.compiler.is_compiling():
+            return
+        stack = getattr(self._here, "stack", None)
+        if stack is None:
+            stack = self._here.stack = []
+        stack.append(id(module))
+
+    def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+        if torch.compiler.is_compiling():
+            return
+        stack = getattr(self._here, "stack", None)
+        if not stack:
+            return
+        # An exception in a forward pass leaves frames behind: unwind to our own.
+        while stack and stack.pop() != id(module):
+            pass
+        session = self.session
+        if stack:
+            if id(module) not in self._outside or self._nested >= _NESTED:
+                return
+            self._nested += 1
+        with session.timed():
+            session.switch.guard(GROUP, self._saw, module, args, kwargs, output, len(stack))
+
+    def _saw(self, module: nn.Module, args: Any, kwargs: Any, output: Any, depth: int) -> None:
+        session, audit = self.session, self.session.audit
+        if audit is None or transformed():
+            return
+        if not depth:
+            self._outside.add(id(module))
+        inputs = [each for each in tensors_in((args, kwargs)) if each.numel()]
+        rows, how = self._rows(inputs)
+        acting = self._is_acting(rows)
+        if not acting and how in ("none", "alias") and inputs and session.just_acted_on != audit.log.calls:
+            rows, how, acting = self._by_time(inputs, rows, how)
+        outputs = list(tensors_in(output))[:4]
+        for each in outputs:
+            self._tag(each, rows)
+        if acting:
+            session.just_acted_on = audit.log.calls
+        audit.refer(rows)
+        name = session.registry.module(module)
+        session.called(name, module, acting=acting, grad=torch.is_grad_enabled(), rows=len(rows))
+        count = len(rows)
+        arrays: dict[str, NDArray[Any]] = {"rows": rows}
+        if inputs:
+            self._keep(arrays, "input", inputs[0], count)
+        for place, each in enumerate(outputs):
+            self._keep(arrays, f"output{place}", each, count)
+        detail = {
+            "module": name,
+            "training": module.training,
+            "grad": torch.is_grad_enabled(),
+            "acting": acting,
+            "match": how,
+            "depth": depth,
+            "inputs": [{"shape": list(each.shape), "dtype": str(each.dtype)} for each in inputs[:4]],
+            "outputs": [
+                {"shape": list(each.shape), "dtype": str(each.dtype), "attached": each.requires_grad}
+                for each in outputs
+            ],
+            "returns": type(output).__name__,
+            "line": users_line(2),
+        }
+        audit.event("call", detail, {name: each for name, each in arrays.items() if len(each) == count})
+
+    def _rows(self, inputs: list[Tensor]) -> tuple[NDArray[np.int64], str]:
+        for each in inputs:
+            tagged = self._tags.get(id(each))
+            if tagged is not None and tagged[0]() is each:
+                return tagged[1], "tag"
+        rows, how = self.session.audit.rows(inputs)
+        return rows, how
+
+    def _is_acting(self, rows: NDArray[np.int64]) -> bool:
+        current = self.session.log.current(len(rows))
+        return (
+            bool(current)
+            and len(rows) == len(current)
+            and all(
+                each.id == row or (row >= 0 and self._equal(each, int(row)))
+                for each, row in zip(current, rows, strict=True)
+            )
+        )
+
+    def _equal(self, node: Any, row: int) -> bool:
+        other = self.session.log.get(row)
+        return other is not None and other.fp == node.fp
+
+    def _by_time(self, inputs: list[Tensor], rows: NDArray[np.int64], how: str) -> tuple[NDArray[np.int64], str, bool]:
+        """Unmatched, as many rows as lanes, and nothing was called since the environment: the current observations."""
+        array = to_numpy(inputs[0])
+        learned = None if array is None else self.session.matcher.learn(array)
+        return (rows, how, False) if learned is None else (learned, "alias", True)
+
+    def _tag(self, tensor: Tensor, rows: NDArray[np.int64]) -> None:
+        if not len(rows):
+            return
+        if len(self._tags) > _TAGS:
+            self._tags.clear()
+        self._tags[id(tensor)] = (ref(tensor), rows)
+
+    def _keep(self, arrays: dict[str, NDArray[Any]], name: str, tensor: Tensor, count: int) -> None:
+        """One row for each row of the input, at most WIDTH columns; of a wide one its range, mean and spread."""
+        array = to_numpy(tensor)
+        if array is None or not count or array.size % count:
+            return
+        matrix = array.reshape(count, -1)
+        if matrix.shape[1] > WIDTH:
+            wide = matrix.astype(np.float32)
+            stats = [wide.min(axis=1), wide.max(axis=1), wide.mean(axis=1), wide.std(axis=1)]
+            arrays[f"{name}_stats"] = np.stack(stats, axis=1)
+            if name == "input":
+                return
+        kept = matrix[:ROWS, :WIDTH]
+        arrays[name] = kept.astype(np.float32) if kept.dtype.kind == "f" else kept.copy()
+
+
+def tensors_in(value: Any, depth: int = 0) -> Iterator[Tensor]:
+    """Tensors in what a module is given or gives back; of a distribution its parameters."""
+    if isinstance(value, Tensor):
+        yield value
+    elif depth < 3 and isinstance(value, dict):
+        for each in value.values():
+            yield from tensors_in(each, depth + 1)
+    elif depth < 3 and isinstance(value, (tuple, list)):
+        for each in value[:16]:
+            yield from tensors_in(each, depth + 1)
+    elif isinstance(value, torch.distributions.Distribution):
+        yield from parameters_of(value)
+
+
+def parameters_of(dist: torch.distributions.Distribution) -> Iterator[Tensor]:
+    for name in ("logits", "loc", "scale", "concentration", "concentration1", "concentration0", "rate"):
+        # Only what is there already: asking for logits of a distribution made from probs would compute them.
+        each = vars(dist).get(name)
+        if isinstance(each, Tensor):
+            yield each
+    if "logits" not in vars(dist) and isinstance(vars(dist).get("probs"), Tensor):
+        yield vars(dist)["probs"]
+    base = vars(dist).get("base_dist")
+    if isinstance(base, torch.distributions.Distribution):
+        yield from parameters_of(base)

@@ -1,0 +1,138 @@
+"""Recording: an audit while it lasts. Lists of plain data, bounded; becomes one file of the run folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from rldebug.capture.env_log import EnvLog, Node
+from rldebug.capture.fingerprints import flat
+from rldebug.capture.matching import Matcher
+from rldebug.evidence.script import Audit, Event, Nodes
+
+EVENTS = 16384  # of one audit; a warm-up of fifty thousand steps is one phase
+MERGED = 12288  # of those that come with every step of the environment: they must leave room for the losses
+NODES = 8192
+WIDTH = 64  # columns that are kept of an observation
+_MERGED = ("call", "logp", "sample", "entropy")  # kinds of which there is one for each step of the environment
+
+
+@dataclass
+class Recording:
+    number: int
+    phase: int
+    update: int
+    env_step: int
+    log: EnvLog
+    matcher: Matcher
+    updates: Any  # how many optimizer steps so far: asked for at each event
+    heard: Callable[[Event], None] | None = None
+    first_call: int = 0  # of an environment
+    first_node: int = 0
+    walked: int = 0
+    losses: int = 0
+    steps: int = 0
+    events: list[Event] = field(default_factory=list)
+    referred: set[int] = field(default_factory=set)
+
+    def event(self, kind: str, detail: dict[str, Any], arrays: dict[str, NDArray[Any]] | None = None) -> None:
+        if len(self.events) >= (MERGED if kind in _MERGED else EVENTS):
+            return
+        event = Event(len(self.events), kind, self.updates(), self.log.calls, detail, arrays or {})
+        self.events.append(event)
+        if self.heard is not None:
+            self.heard(event)
+
+    def rows(self, tensors: Sequence[Tensor]) -> tuple[NDArray[np.int64], str]:
+        """Node ids of the rows of a network's input, and how they were found."""
+        ids, how = self.matcher.rows(tensors)
+        self.refer(ids)
+        return ids, how
+
+    def refer(self, ids: NDArray[np.int64]) -> None:
+        if len(self.referred) < NODES:
+            self.referred.update(ids[ids >= 0].tolist())
+
+    def finish(self) -> Audit:
+        """As it is written. The nodes are those of this stretch, those that rows referred to, and where they lead."""
+        wanted = set(range(max(self.first_node, self.log.next_id - NODES), self.log.next_id)) | self.referred
+        for each in list(wanted):
+            node = self.log.get(each)
+            if node is not None:
+                wanted.update((node.nxt, node.succ))
+        nodes = [node for each in sorted(wanted) if (node := self.log.get(each)) is not None]
+        return Audit(self.number, self.phase, self.update, self.env_step, columns(nodes), tuple(merged(self.events)))
+
+
+def columns(nodes: Sequence[Node]) -> Nodes:
+    width = max((_width(each.action) for each in nodes if each.acted), default=1)
+    actions = np.full((len(nodes), width), np.nan)
+    sizes = {each.obs.size for each in nodes if each.obs is not None}
+    narrow = max(sizes, default=0)
+    obs = np.full((len(nodes), narrow if narrow <= WIDTH else 0), np.nan, dtype=np.float32)
+    stats = np.full((len(nodes), 4), np.nan)
+    for place, each in enumerate(nodes):
+        if each.acted and each.action is not None:
+            row = flat(each.action)
+            if row is not None:
+                cells = row.reshape(-1)[:width].astype(np.float64)
+                actions[place, : len(cells)] = cells
+        if each.obs is not None and each.obs.size:
+            values = each.obs.reshape(-1).astype(np.float32)
+            if obs.shape[1] > 0 and values.size <= obs.shape[1]:
+                obs[place, : values.size] = values
+            stats[place] = values.min(), values.max(), values.mean(), values.std()
+
+    def whole(name: str) -> NDArray[np.int64]:
+        return np.array([getattr(each, name) for each in nodes], dtype=np.int64)
+
+    def flags(name: str) -> NDArray[np.bool_]:
+        return np.array([getattr(each, name) for each in nodes], dtype=bool)
+
+    return Nodes(
+        id=whole("id"), stream=whole("stream"), lane=whole("lane"), call=whole("call"), phase=whole("phase"),
+        update=whole("update"), reward=np.array([each.reward for each in nodes], dtype=np.float64),
+        terminated=flags("terminated"), truncated=flags("truncated"), phantom=flags("phantom"), first=flags("first"),
+        acted=flags("acted"), action=actions, nxt=whole("nxt"), succ=whole("succ"),
+        alike=np.array([each.alike >= 0 for each in nodes], dtype=np.int64), obs=obs, obs_stats=stats,
+    )  # fmt: skip
+
+
+def _width(action: Any) -> int:
+    row = flat(action)
+    return 1 if row is None else min(max(row.size, 1), 16)
+
+
+def merged(events: Iterable[Event]) -> list[Event]:
+    """Calls that differ in their rows only become one event: a rollout is a thousand calls of one network.
+
+    The arrays are put one after the other, and `orders`, `updates` and `at` (env calls) say for each row when it was.
+    """
+    groups: dict[str, list[Event]] = {}
+    for each in events:
+        if each.kind in _MERGED and each.arrays:
+            shapes = [(name, array.shape[1:], len(array)) for name, array in sorted(each.arrays.items())]
+            key = json.dumps([each.kind, each.detail, shapes], default=str, sort_keys=True)
+        else:
+            key = str(each.order)
+        groups.setdefault(key, []).append(each)
+    found: list[Event] = []
+    for group in groups.values():
+        first = group[0]
+        if first.kind not in _MERGED or not first.arrays:
+            found.append(first)
+            continue
+        rows = max(len(array) for array in first.arrays.values())
+        arrays = {name: np.concatenate([each.arrays[name] for each in group]) for name in first.arrays}
+        arrays["orders"] = np.repeat([each.order for each in group], rows)
+        arrays["updates"] = np.repeat([each.update for each in group], rows)
+        arrays["at"] = np.repeat([each.call for each in group], rows)
+        detail = {**first.detail, "calls": len(group)}
+        found.append(Event(first.order, first.kind, first.update, first.call, detail, arrays))
+    return sorted(found, key=lambda each: each.order)

@@ -1,0 +1,38 @@
+"""The shelf of hooks: which files install themselves, in order. Each group can be switched off alone."""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from typing import Any
+
+FILES = {
+    "environments": "environments",
+    "vec_environments": "environments",
+    "hand_rolled": "environments",
+    "distributions": "distributions",
+    "backward": "backward",
+    "stepping": "optimizers",
+    "copies": "copies",
+    "checkpoints": "checkpoints",
+    "seeds": "seeds",
+    "threads": "threads",
+    "logged": "logging",
+    "arguments": "arguments",
+}
+"""Module of this package -> the group it belongs to."""
+
+
+def install_all(session: Any) -> None:
+    """A file that cannot be installed is listed; the others are."""
+    for name, group in FILES.items():
+        if group in session.switch.off:
+            continue
+        try:
+            module = importlib.import_module(f"rldebug.capture.{name}")
+            if group == "environments":
+                module.install(session.switch, session.log)
+            else:
+                module.install(session)
+        except Exception:
+            session.switch.broken[f"capture/{name}"] = traceback.format_exc()

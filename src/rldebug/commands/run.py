@@ -1,0 +1,135 @@
+"""rldebug run: a program as it is, watched and diagnosed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from typer.core import TyperCommand
+
+_excepthook = sys.excepthook
+
+
+class Command(TyperCommand):
+    """Our options end where the program begins: all that comes after it is its own, also --help and --json."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with_value = {name for each in self.params if not getattr(each, "is_flag", True) for name in each.opts}
+        place = 0
+        while place < len(args):
+            word = args[place]
+            if word == "--":
+                return super().parse_args(ctx, args)
+            if word.startswith("-m") and word != "-":
+                program = ["-m", *([word[2:]] if len(word) > 2 else []), *args[place + 1 :]]
+                return super().parse_args(ctx, [*args[:place], "--", *program])
+            if not word.startswith("-") or word == "-":
+                return super().parse_args(ctx, [*args[:place], "--", *args[place:]])
+            place += 2 if word in with_value else 1
+        return super().parse_args(ctx, args)
+
+
+def run(
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SCRIPT", help="A script and its arguments, or -m MODULE and its own."),
+    ] = None,
+    json: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout, after the program.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline.")] = None,
+    fail_on: Annotated[
+        str | None, typer.Option(metavar="warning|error", help="Exit with 3 where there is such a finding, or a worse.")
+    ] = None,
+    stop_on: Annotated[
+        str | None, typer.Option(metavar="warning|error", help="End the program with 3 as soon as one is certain.")
+    ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Say what is found while the program runs, a line each.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print a report only where something is wrong.")] = False,
+    select: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help="Only this rule, by code or name; may be repeated.")
+    ] = None,
+    ignore: Annotated[list[str] | None, typer.Option(metavar="CODE", help="Not this rule; may be repeated.")] = None,
+    record_only: Annotated[
+        bool, typer.Option("--record-only", help="Record, and leave the diagnosis to `rldebug report`.")
+    ] = False,
+    overhead_budget: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Of the program's time that watching may take: 0.03, or 3%.")
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HOOK", help="Leave these alone: environments, networks, backward, …; may be repeated."),
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where runs are kept, each in a folder of its own.")
+    ] = Path(".rldebug/runs"),
+    name: Annotated[str | None, typer.Option(help="What this run is called; as the script, unless given.")] = None,
+) -> None:
+    """Run a program exactly as `python SCRIPT` does, watch it, and say what is wrong with it.
+
+    Options of rldebug come before the script; everything after it is the script's own. With torchrun, each process has
+    a folder of its own: torchrun --nproc-per-node 2 -m rldebug run train.py.
+
+    Exit status: the program's own; 3 where --fail-on or --stop-on found something; 2 also where it could not be run.
+    """
+    sys.excepthook = _excepthook  # Typer has put its own there
+
+    from rldebug.run import Wishes
+    from rldebug.run import run as run_program
+
+    run_program(
+        Wishes(
+            program=tuple(program or ()),
+            folder=folder,
+            name=name,
+            json=json,
+            html=html,
+            fail_on=_severity(fail_on, "--fail-on"),
+            stop_on=_severity(stop_on, "--stop-on"),
+            live=live,
+            quiet=quiet,
+            record_only=record_only,
+            select=tuple(select or ()),
+            ignore=tuple(ignore or ()),
+            overhead_budget=_share(overhead_budget),
+            without=_hooks(without or ()),
+        )
+    )
+
+
+class OptionError(Exception):
+    """An option that cannot be understood; the message says what was expected."""
+
+
+def _severity(given: str | None, option: str) -> Literal["warning", "error"] | None:
+    if given is None or given == "warning" or given == "error":
+        return given  # type: ignore[return-value]
+    raise OptionError(f"{option} is {given!r}, expected warning or error")
+
+
+def _share(given: str | None) -> float | None:
+    """0.03, or 3%."""
+    if given is None:
+        return None
+    try:
+        number = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise OptionError(f"--overhead-budget is {given!r}, expected a share of the program's time, like 0.03 or 3%")
+    return number
+
+
+def _hooks(given: Sequence[str]) -> tuple[str, ...]:
+    """Those that can be left out."""
+    from rldebug.capture.switch import GROUPS
+
+    for each in given:
+        if each not in GROUPS:
+            raise OptionError(f"--without {each}: expected one of {', '.join(GROUPS)}")
+    return tuple(given)

@@ -1,0 +1,268 @@
+"""Follower: fills a Run from what a Session sees, as `rldebug.watch` does from what a loop hands over.
+ Optimizers are watched as soon as they step; environments by the log of the session; and where a loss was taken
+apart, its parts become the values, targets, advantages and log-probs that `dbg.update(...)` would have been given.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+
+from rldebug.capture.env_log import EnvLog, Stream
+from rldebug.capture.optimizers import OptimizerWatch
+from rldebug.capture.session import Session
+from rldebug.collect import Collector
+from rldebug.evidence.script import Event
+from rldebug.handover import HandoverError, update_of
+from rldebug.record import Recorder, Schedule, run_meta
+from rldebug.rollout import Episodes
+
+_NETWORKS = 6  # that are looked into, layer by layer
+
+
+class Follower:
+    def __init__(self, session: Session, folder: Path, **meta: Any) -> None:
+        self.session = session
+        self.collector = Collector({}, {}, None, ())
+        self.collector._env_only = False
+        self.record = Recorder(folder, run_meta(name=folder.name, **self.collector.describe(), **meta), Schedule())
+        self.collector.env = Streams(session.log)  # type: ignore[assignment]
+        self.collector.start(self.record)
+        self._terms: list[Event] = []
+        self._phase = -1
+        self._called = False  # where in the program the losses are was told
+        session.registry.on_optimizer.append(self._saw_optimizer)
+        session.on_event.append(self._saw_event)
+        session.on_audit.append(lambda audit: self._saw_networks())
+
+    def close(self, *, state: str, error: str | None = None, **more: Any) -> None:
+        """Write what is pending, and how the program ended."""
+        collector = self.collector
+        try:
+            collector.stop()
+        except Exception:
+            collector.failed("close")
+        self.record.close(
+            state=state,
+            error=error,
+            updates=collector.age,
+            env_steps=self.session.log.steps,
+            optimizers={each.name: type(each.optimizer).__name__ for each in collector.optimizers},
+            modules=self.roles(),
+            env=collector.env.facts() if collector.env is not None else None,
+            broken={**self.record.broken, **self.session.switch.broken},
+            steps={each.name: each.steps for each in collector.optimizers},
+            **more,
+        )
+
+    def roles(self) -> dict[str, int]:
+        return {key: sum(each.numel() for each in net.parameters()) for key, net in self.collector.modules.items()}
+
+    # ── what the session tells ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _saw_optimizer(self, name: str, optimizer: Optimizer) -> None:
+        collector = self.collector
+        watch = OptimizerWatch(
+            optimizer=optimizer,
+            name=name,
+            named=collector.names,
+            wanted=self._wants_step,
+            on_any_step=collector._saw_any_step,
+            on_step=collector._saw_step,
+            on_window=collector._saw_window,
+            rows=lambda: collector._rows,
+            failed=collector.failed,
+            on_done=collector._step_done,
+        )
+        collector.optimizers.append(watch)
+        watch.attach()
+
+    def _saw_event(self, event: Event) -> None:
+        if event.kind == "term":
+            self._terms.append(event)
+        elif event.kind == "loss" and len(self._terms) > 64:
+            self._terms.clear()
+
+    def _saw_networks(self) -> None:
+        """Those that learn, once they are known: their layers are looked at from then on."""
+        if self.collector.modules:
+            return
+        optimized = {
+            id(each) for watch in self.collector.optimizers for each in watch.parameters()
+        }  # a network that no optimizer owns does not learn
+        found = {
+            name: module
+            for name, module in self.session.registry.living()
+            if any(id(each) in optimized for each in module.parameters())
+        }
+        outer = {
+            name: module
+            for name, module in found.items()
+            if not any(module is not other and module in set(other.modules()) for other in found.values())
+        }
+        if outer:
+            self.collector.modules = dict(list(outer.items())[:_NETWORKS])
+            self.collector._activations.modules = self.collector.modules
+            self.collector._name_parameters()
+
+    def _wants_step(self, optimizer: OptimizerWatch) -> bool:
+        terms, self._terms = self._terms, []
+        collector = self.collector
+        if terms:
+            collector.record.schedule.call(collector.age)
+        wanted = collector._wants_step(optimizer)
+        if terms:
+            self._hand_over(terms)
+        return wanted
+
+    def _hand_over(self, terms: list[Event]) -> None:
+        """The parts of the loss, as `dbg.update(...)` would be given them."""
+        given = handed_over(terms)
+        if not given:
+            return
+        line = next((each["line"] for each in terms if each.get("line")), None)
+        if line is not None and not self._called:
+            self._called = True
+            self.record.facts["calls"] = {"update": list(line)}
+        first = self.session.phase != self._phase
+        self._phase = self.session.phase
+        collector = self.collector
+        collector.since_rollout = 0 if first else (collector.since_rollout or 0) + 1
+        rows = next((len(each) for name, each in given.items() if name != "loss" and isinstance(each, Tensor)), 0)
+        collector._rows = rows or collector._rows
+        # Not as the update's losses: those are compared with what they should be, and these were computed here.
+        for name, loss in given.pop("loss").items():
+            self.record.number(f"loss/{name}", loss)
+        try:
+            update = update_of("the loss", given, age=collector.age, since_rollout=collector.since_rollout)
+        except HandoverError:
+            return  # its parts have different numbers of rows: several batches in one loss
+        self.record.measure(update, detail=True, code=True)
+
+
+def handed_over(terms: list[Event]) -> dict[str, Any]:
+    """Values, targets, advantages and log-probs, from the terms of one loss."""
+    given: dict[str, Any] = {}
+    losses: dict[str, float] = {}
+    # Regressions first: values and targets tell the sign of advantages.
+    for term in sorted(terms, key=lambda each: each["kind"] != "regression"):
+        kind, arrays = term["kind"], term.arrays
+        if kind == "regression" and {"prediction", "target"} <= arrays.keys() and "value" not in given:
+            if arrays["prediction"].shape == arrays["target"].shape:
+                given["value"], given["target"] = _tensor(arrays["prediction"]), _tensor(arrays["target"])
+                error = given["value"] - given["target"]
+                losses["value"] = float((error * error).mean())
+        elif kind == "policy" and "logp" in arrays and "advantage" not in given and "weight" in arrays:
+            logp, weight = _tensor(arrays["logp"]), _tensor(arrays["weight"])
+            if logp.shape != weight.shape:
+                continue
+            given["logp_new"] = logp
+            if term["coefficient"] > 0:
+                # The minus is not in the graph: it may be in the weight, or missing. That is for who sees the source.
+                weight = -weight
+                if not _agrees(weight, given.get("value"), given.get("target")):
+                    continue
+            given["advantage"] = weight
+            ratio = arrays.get("ratio")
+            if ratio is not None and ratio.shape == arrays["logp"].shape and bool((ratio > 0).all()):
+                given["logp_old"] = logp - torch.log(_tensor(ratio))
+                clip = term.get("clip")
+                if clip and clip[1] is not None and 1 < clip[1] < 3:
+                    given["clip"] = float(clip[1]) - 1.0
+            losses["policy"] = float(-(weight * logp).mean())
+        elif kind == "entropy" and "entropy" in arrays and "entropy" not in given:
+            given["entropy"] = _tensor(arrays["entropy"])
+    rows = {len(each) for each in given.values() if isinstance(each, Tensor) and each.ndim}
+    if len(rows) > 1:
+        given.pop("entropy", None)
+    return {**given, "loss": losses} if losses else {}
+
+
+def _agrees(advantage: Tensor, value: Tensor | None, target: Tensor | None) -> bool:
+    """Whether its sign is that of what was better or worse than expected."""
+    if value is None or target is None or not len(value) == len(target) == len(advantage):
+        return True
+    return bool((advantage * (target - value)).sum() >= 0)
+
+
+def _tensor(array: Any) -> Tensor:
+    return torch.from_numpy(np.array(array, dtype=np.float32)).reshape(-1)
+
+
+class Streams:
+    """The environment that the program trains in, for the Collector: the one that is stepped most."""
+
+    def __init__(self, log: EnvLog) -> None:
+        self.log = log
+        self._taken: dict[int, tuple[int, int, int, int, float]] = {}
+
+    def attach(self) -> None:
+        pass
+
+    detach = attach
+
+    @property
+    def stream(self) -> Stream | None:
+        return max(self.log.streams, key=lambda each: each.steps, default=None)
+
+    @property
+    def steps(self) -> int:
+        return self.log.steps
+
+    @property
+    def counted(self) -> int:
+        return self.log.steps
+
+    @property
+    def stepped_after_end(self) -> int:
+        return self.stream.stepped_after_end if self.stream is not None else 0
+
+    def take(self) -> Episodes | None:
+        stream = self.stream
+        if stream is None:
+            return None
+        now = (stream.finished, stream.terminations, stream.truncations, stream.steps, stream.reward.total)
+        before = self._taken.get(stream.index, (0, 0, 0, 0, 0.0))
+        self._taken[stream.index] = now
+        finished, terminated, truncated, steps, rewards = (a - b for a, b in zip(now, before, strict=True))
+        if not steps:
+            return None
+        kept = stream.episodes[-min(int(finished), len(stream.episodes)) :] if finished else []
+        return Episodes(
+            returns=np.array([each[0] for each in kept]),
+            lengths=np.array([each[1] for each in kept]),
+            terminated=int(terminated),
+            truncated=int(truncated),
+            reward_sum=float(rewards),
+            steps=int(steps),
+        )
+
+    def take_numbers(self) -> dict[str, float]:
+        stream = self.stream
+        return {} if stream is None or not stream.looked else {"env/obs_nonfinite": stream.nonfinite / stream.looked}
+
+    def facts(self) -> dict[str, Any]:
+        stream = self.stream
+        if stream is None:
+            return {}
+        return {
+            "id": stream.name,
+            "vector": stream.vector or "vec" in stream.kind,
+            "autoreset": stream.autoreset,
+            "actions": stream.facts.get("action_n"),
+            "time_limit": stream.facts.get("time_limit"),
+            "registered_limit": stream.facts.get("registered_limit"),
+            "stepped_after_end": stream.stepped_after_end,
+            "ended_again": 0,
+        }
+
+    def action_bounds(self) -> None:
+        return None
+
+    def __bool__(self) -> bool:
+        return True

@@ -1,0 +1,151 @@
+"""Batches: single calls of networks, taken out of merged events, and what their rows are to each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldebug.evidence.script import UNKNOWN, Audit, Event, Nodes, Script
+from rldebug.forensics.roles import roles_of
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """One call of a network: its rows, its input, and when it was."""
+
+    audit: Audit
+    event: Event
+    order: int
+    update: int  # optimizer steps before it
+    at: int | None  # env calls before it; None where that was not recorded
+    rows: NDArray[np.int64]
+    input: NDArray[np.float64] | None
+    stats: NDArray[np.float64] | None  # of a wide input: min, max, mean, std of each row
+
+    @property
+    def module(self) -> str:
+        return str(self.event["module"])
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        return self.audit.nodes.index(self.rows)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        return self.places >= 0
+
+
+@lru_cache(maxsize=8)
+def calls_of(script: Script) -> tuple[Call, ...]:
+    """Every call that was recorded, one by one and in order."""
+    return tuple(sorted((call for audit in script.audits for event in audit.calls for call in _split(audit, event)),
+                        key=lambda each: (each.audit.number, each.order)))  # fmt: skip
+
+
+def _split(audit: Audit, event: Event) -> Iterator[Call]:
+    rows = event.arrays.get("rows")
+    if rows is None:
+        return
+    orders, count = event.arrays.get("orders"), len(rows)
+    if orders is None or len(orders) != count or not count:
+        yield _call(audit, event, slice(0, count), event.order, event.update, event.call)
+        return
+    updates, at = event.arrays.get("updates"), event.arrays.get("at")
+    starts = np.flatnonzero(np.r_[True, orders[1:] != orders[:-1]])
+    for start, end in zip(starts, np.r_[starts[1:], count], strict=True):
+        yield _call(
+            audit, event, slice(int(start), int(end)), int(orders[start]),
+            event.update if updates is None else int(updates[start]), None if at is None else int(at[start]),
+        )  # fmt: skip
+
+
+def _call(audit: Audit, event: Event, part: slice, order: int, update: int, at: int | None) -> Call:
+    def of(name: str) -> NDArray[np.float64] | None:
+        array = event.arrays.get(name)
+        return None if array is None or array.ndim != 2 else np.asarray(array[part], dtype=np.float64)
+
+    return Call(audit, event, order, update, at, event.arrays["rows"][part], of("input"), of("input_stats"))
+
+
+def learning(script: Script) -> Iterator[Call]:
+    """Calls that a network learns from: gradients on, not to act, owned by an optimizer, with a step after it."""
+    last_step = {audit.number: max((each.order for each in audit.of("step")), default=-1) for audit in script.audits}
+    for call in calls_of(script):
+        event = call.event
+        if not event["grad"] or event.get("acting") or call.order > last_step[call.audit.number]:
+            continue
+        if owned(script, call.module):
+            yield call
+
+
+def owned(script: Script, module: str) -> bool:
+    """Whether an optimizer owns it, or the module it is a part of."""
+    while module in script.modules:
+        thing = script.modules[module]
+        if thing.get("owners"):
+            return True
+        module = str(thing.get("inside"))
+    return False
+
+
+def acting(script: Script, *, evaluation: bool = False) -> Iterator[Call]:
+    """Calls on the current observations of the environment that is learned from; or of those that are not."""
+    roles = roles_of(script)
+    for call in calls_of(script):
+        if not call.event.get("acting"):
+            continue
+        places = call.places[call.known]
+        if len(places):
+            stream = int(call.audit.nodes.stream[places[0]])
+            if stream in roles.others if evaluation else stream == roles.stream:
+                yield call
+
+
+def step_number(nodes: Nodes, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many env calls had been made when these observations came, of their own stream."""
+    return np.where(places >= 0, nodes.call[places], UNKNOWN)
+
+
+def ambiguous(nodes: Nodes, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Rows that are unknown, or equal to another observation, an older or a newer one."""
+    return np.where(places >= 0, _twins(nodes)[places], True) if len(nodes) else np.ones(len(places), dtype=bool)
+
+
+_TWINS: dict[int, tuple[Nodes, NDArray[np.bool_]]] = {}
+
+
+def _twins(nodes: Nodes) -> NDArray[np.bool_]:
+    kept = _TWINS.get(id(nodes))
+    if kept is not None and kept[0] is nodes:
+        return kept[1]
+    twins: NDArray[np.bool_] = nodes.alike != 0
+    if nodes.obs.shape[1]:
+        rows = [each.tobytes() for each in nodes.obs + np.float32(0)]
+        times = Counter(rows)
+        blank = np.isnan(nodes.obs).all(axis=1)  # no longer remembered: its numbers say nothing
+        twins = twins | (np.array([times[each] > 1 for each in rows], dtype=bool) & ~blank)
+    if len(_TWINS) > 64:
+        _TWINS.clear()
+    _TWINS[id(nodes)] = (nodes, twins)
+    return twins
+
+
+def recurrent(script: Script, module: str) -> bool:
+    """Whether it, or what it is a part of, has layers that look at several steps at once: rows are then no samples."""
+    while module in script.modules:
+        thing = script.modules[module]
+        kinds = thing.get("layers") or {}
+        if any(each in kinds for each in _SEQUENCES) or any(
+            "ttention" in each or "ransformer" in each for each in kinds
+        ):
+            return True
+        module = str(thing.get("inside"))
+    return False
+
+
+_SEQUENCES = ("LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell")

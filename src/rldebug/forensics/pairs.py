@@ -1,0 +1,28 @@
+"""Pairs: terms whose two sides have N rows each, and that were taken over all N × N pairs of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rldebug.evidence.script import Audit, Event, Script
+
+
+def paired(script: Script, kind: str, one: str, other: str) -> tuple[list[tuple[Audit, Event]], int]:
+    """Terms of that kind that run over all pairs, and how many could be judged."""
+    found, judged = [], 0
+    for audit, term in script.terms(kind):
+        shapes = term.get("shapes") or {}
+        if one not in shapes or other not in shapes:
+            continue
+        judged += 1
+        if over_pairs(shapes[one], shapes[other], int(term["rows"])):
+            found.append((audit, term))
+    return found, judged
+
+
+def over_pairs(one: Sequence[int], other: Sequence[int], rows: int) -> bool:
+    """(N, 1) with (N,): as many rows on either side, and N times as many in the loss."""
+    count = math.prod(one)
+    # A batch of a single row has one pair, and two rows may be an axis of something else.
+    return count > 2 and count == math.prod(other) and rows == count * count and list(one) != list(other)

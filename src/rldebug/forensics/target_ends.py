@@ -1,0 +1,146 @@
+"""What a target does at the ends: of an episode, by a time limit, of a rollout, and in the steps beside them.
+
+The formula of the steps within episodes is known by then (target_models), so each way of treating an end gives a
+number for each row. A way is believed where it hits nearly all rows, and the right one hits next to none of those where
+they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rldebug.forensics.robust_fit import Array
+from rldebug.forensics.target_models import Formula
+from rldebug.forensics.target_rows import Flags, Steps
+
+_HIT = 0.9
+_STRAY = 0.1
+_ROWS = 4
+_WIDER = 3.0  # tolerance at ends, in tolerances within
+_APART = 8.0  # two ways are told apart where they differ by this many tolerances
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A kind of row, and the way its target was seen to be made."""
+
+    kind: str  # terminated, truncated, rollout, first, before
+    way: str  # zero, final, follows, value, leak, own
+    right: bool
+    rows: int  # that tell
+    hit: int  # of them that agree
+    audits: int
+    share: float  # of all rows of the table, how many are of this kind
+
+
+_RIGHT: Mapping[str, tuple[str, ...]] = {
+    "terminated": ("zero",),
+    "truncated": ("final",),
+    "rollout": ("value", "final"),
+    "first": ("follows",),
+    "before": ("follows",),
+}
+# In the order in which they are believed where several hit alike.
+_WRONG: Mapping[str, tuple[str, ...]] = {
+    "terminated": ("follows", "value", "leak", "final"),
+    "truncated": ("zero", "follows", "value", "leak"),
+    "rollout": ("zero", "own"),
+    "first": ("zero", "leak"),
+    "before": ("zero",),
+}
+
+
+def endings(steps: Steps, formula: Formula) -> tuple[Ending, ...]:
+    if not formula.simple:
+        return ()
+    ways = _ways(steps, formula)
+    found: list[Ending] = []
+    for kind, keep in _kinds(steps).items():
+        ending = _ending(kind, keep, steps, ways, _WIDER * formula.tol)
+        if ending is not None:
+            found.append(ending)
+    return tuple(found)
+
+
+def _kinds(steps: Steps) -> dict[str, Flags]:
+    ends = np.append(steps.done, False)[steps.after]
+    real = ~steps.phantom & np.isfinite(steps.reward)
+    return {
+        "terminated": steps.terminated & real,
+        "truncated": steps.truncated & real,
+        "rollout": steps.end & real,
+        "first": steps.first & steps.inner & ~ends & real,
+        "before": steps.inner & ends & ~steps.first & real,
+    }
+
+
+def _ways(steps: Steps, formula: Formula) -> dict[str, Array]:
+    reward = formula.reward * _changed(steps.reward, formula.changed)
+    gamma = formula.gamma or 0.0
+    last = 0.0
+    if formula.constant:
+        # T = a G + b: within an episode the constant is b (1 - γ), at its end it is all of b.
+        last = formula.constant / (1.0 - gamma) if abs(1.0 - gamma) > 1e-3 else np.nan
+    after, target = steps.value_after, steps.next("target")
+    onward = (
+        formula.on_target * target if not formula.on_value else formula.on_value * after + formula.on_target * target
+    )
+    if not formula.on_target:
+        onward = formula.on_value * after
+    return {
+        "zero": reward + last,
+        "follows": reward + formula.constant + onward,
+        "value": reward + gamma * after + last,
+        "final": reward + gamma * steps.value_next + last,
+        "leak": reward + formula.on_target * (target - after) + last,
+        "own": reward + gamma * steps.value + last,
+    }
+
+
+def _changed(reward: Array, how: str) -> Array:
+    return np.clip(reward, -1.0, 1.0) if how == "clip" else np.sign(reward) if how == "sign" else reward
+
+
+def _ending(kind: str, keep: Flags, steps: Steps, ways: Mapping[str, Array], tol: float) -> Ending | None:
+    total = int(keep.sum())
+    if total < _ROWS:
+        return None
+    share = total / len(steps)
+    right = [ways[each] for each in _RIGHT[kind] if np.isfinite(ways[each][keep]).any()]
+    if not right:
+        return None  # without values there is nothing to go on with
+    best: Ending | None = None
+    for way in _WRONG[kind]:
+        told = _told(way, keep, ways, right, tol)
+        if told.sum() < _ROWS:
+            continue
+        hit = told & (np.abs(steps.target - ways[way]) <= tol)
+        stray = np.zeros(len(steps), dtype=bool)
+        for each in right:
+            stray |= told & (np.abs(steps.target - each) <= tol)
+        audits = len(np.unique(steps.audit[hit]))
+        good = hit.sum() >= _HIT * told.sum() and stray.sum() <= _STRAY * told.sum() and audits >= 2
+        if good and (best is None or hit.sum() > best.hit):
+            best = Ending(kind, way, False, int(told.sum()), int(hit.sum()), audits, share)
+    if best is not None:
+        return best
+    for way in _RIGHT[kind]:
+        hit = keep & (np.abs(steps.target - ways[way]) <= tol)
+        if hit.sum() >= _HIT * total:
+            return Ending(kind, way, True, total, int(hit.sum()), len(np.unique(steps.audit[hit])), share)
+    return None
+
+
+def _told(way: str, keep: Flags, ways: Mapping[str, Array], right: Sequence[Array], tol: float) -> Flags:
+    """Rows on which the wrong way and the right ones give different numbers."""
+    told = keep & np.isfinite(ways[way])
+    for each in right:
+        told = told & ~(np.abs(ways[way] - each) <= _APART * tol)
+    return np.asarray(told)
+
+
+def wrong(found: Sequence[Ending], kind: str, *ways: str) -> Ending | None:
+    return next((each for each in found if each.kind == kind and not each.right and each.way in ways), None)

@@ -1,0 +1,223 @@
+"""What could be bootstrapped from: what networks said of the next observations of a loss, just before it.
+
+Such a call is found by its rows: the steps of the rows of the loss lead there, one by one. Programs that ask only about
+steps that did not end give fewer rows, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rldebug.evidence.script import UNKNOWN, Audit, Event, Nodes
+from rldebug.forensics.robust_fit import Array
+from rldebug.forensics.target_rows import Flags, Ints, column_of, is_output, same
+
+_GOOD = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows of one loss. f: what could have been bootstrapped from, by name; NaN where the program did not ask."""
+
+    target: Array
+    reward: Array
+    terminated: Flags
+    truncated: Flags
+    known: Flags  # the row is one certain step of the environment
+    f: dict[str, Array]
+    entries: dict[str, Array]  # all that a network said of the next rows, a column for each action
+    audit: int
+    reset: Flags  # the next row is the reset observation, where the episode had ended
+
+
+@dataclass(frozen=True, eq=False)
+class _Said:
+    """What a network said of rows in one call."""
+
+    module: str
+    name: str
+    rows: Ints
+    output: Array
+    order: int
+
+
+def batch_of(audit: Audit, term: Event) -> Batch | None:
+    numbers = column_of(term, "target")
+    if numbers is None or len(numbers) < 4 or not len(audit.nodes):
+        return None
+    nodes = audit.nodes
+    ids, numbers, index = _once(term.arrays["rows"], numbers, term.arrays.get("index"))
+    places = nodes.index(ids)
+    safe = np.where(places >= 0, places, 0)
+    known = (places >= 0) & nodes.acted[safe] & ~nodes.phantom[safe] & (nodes.alike[safe] == 0) & np.isfinite(numbers)
+    if known.sum() < 4:
+        return None
+    terminated = nodes.terminated[safe] & known
+    truncated = nodes.truncated[safe] & known & ~terminated
+    f: dict[str, Array] = {}
+    said = list(_said(audit, term))
+    reset = np.zeros(len(ids), dtype=bool)
+    following = [each for one in said for each in [_fitting(nodes, ids, known, one, own=False)] if each is not None]
+    own = [each for one in said for each in [_fitting(nodes, ids, known, one, own=True)] if each is not None]
+    discrete = index is not None
+    f.update(_bootstraps(following, discrete, ""))
+    f.update(_bootstraps(own, discrete, "own-"))
+    for each in following:
+        reset |= _resets(nodes, places, each.rows) & known
+    for number, logp in enumerate(_logps(audit, term, len(ids))):
+        f[f"logp-{number}"] = logp
+    entries = {each.module: each.output for each in following if discrete and 1 < each.output.shape[1] <= 32}
+    return Batch(numbers, nodes.reward[safe], terminated, truncated, known, f, entries, audit.number, reset)
+
+
+def _once(ids: Ints, numbers: Array, index: Any) -> tuple[Ints, Array, Any]:
+    """Two critics in one output: each row comes twice, at once or half a batch later, with the same target."""
+    half = len(ids) // 2
+    if len(ids) >= 8 and len(ids) == 2 * half:
+        for one, two in ((slice(None, half), slice(half, None)), (slice(None, None, 2), slice(1, None, 2))):
+            if (
+                (ids[one] == ids[two]).all()
+                and np.allclose(numbers[one], numbers[two], 1e-4, 1e-5)
+                and len(set(ids[one])) > 2
+            ):
+                return ids[one], numbers[one], None if index is None or np.size(index) != len(ids) else index[one]
+    return ids, numbers, index
+
+
+def _said(audit: Audit, term: Event) -> Iterator[_Said]:
+    for event in audit.calls:
+        ids = event.arrays.get("rows")
+        if ids is None or event.order > term.order:
+            continue
+        orders = event.arrays.get("orders")
+        if orders is None or len(orders) != len(ids):
+            orders = np.full(len(ids), event.order)
+        updates = event.arrays.get("updates")
+        if updates is None or len(updates) != len(ids):
+            updates = np.full(len(ids), event.update)
+        for order in np.unique(orders[(orders < term.order) & (updates == term.update)])[-4:]:
+            block = orders == order
+            count = int(block.sum())
+            for name, output in event.arrays.items():
+                if is_output(name, output, len(ids)):
+                    matrix = output[block].reshape(count, -1).astype(np.float64)
+                    if _by_critic(event, name, count):  # (critics, rows): recorded as if rows came first
+                        matrix = matrix.reshape(-1, count).T
+                    yield _Said(str(event["module"]), name, ids[block], matrix, int(order))
+
+
+def _by_critic(event: Event, name: str, count: int) -> bool:
+    outputs = event.get("outputs") or []
+    number = int(name.removeprefix("output") or 0)
+    shape = outputs[number].get("shape", []) if number < len(outputs) else []
+    shape = [each for each in shape if each != 1]
+    return len(shape) == 2 and shape[1] == count and shape[0] < count
+
+
+def _fitting(nodes: Nodes, ids: Ints, known: Flags, said: _Said, own: bool) -> _Said | None:
+    """With a row for each row of the loss, where it was asked about the next observations, or about the same ones."""
+    equal = np.append(same(nodes), UNKNOWN)
+    places = nodes.index(ids)
+    safe = np.where(places >= 0, places, 0)
+    want = equal[np.where(known, places if own else nodes.index(nodes.nxt[safe]), UNKNOWN)]
+    seen = equal[nodes.index(said.rows)]
+    done = (nodes.terminated[safe] | nodes.truncated[safe]) & known
+    count = len(said.rows)
+    if count == len(ids):
+        sure = known & ~done & (want >= 0)
+        if sure.sum() < 4 or (seen[sure] == want[sure]).mean() < _GOOD:
+            return None
+        return said
+    for kept in (~(nodes.terminated[safe] & known), ~done):
+        if not own and count == int(kept.sum()) and count >= 4 and (seen == want[kept]).mean() >= _GOOD:
+            rows = np.full(len(ids), UNKNOWN, dtype=np.int64)
+            rows[kept] = said.rows
+            wide = np.full((len(ids), said.output.shape[1]), np.nan)
+            wide[kept] = said.output
+            return _Said(said.module, said.name, rows, wide, said.order)
+    return None
+
+
+def _resets(nodes: Nodes, places: Ints, rows: Ints) -> Flags:
+    """Rows of ended steps where the network was asked about the observation of the reset."""
+    safe = np.where(places >= 0, places, 0)
+    done = nodes.terminated[safe] | nodes.truncated[safe]
+    led = nodes.index(nodes.nxt[safe])
+    onward = np.where(nodes.succ[safe] != nodes.nxt[safe], nodes.succ[safe], np.append(nodes.succ, UNKNOWN)[led])
+    return np.asarray(done & (rows >= 0) & (rows == onward) & (rows != nodes.nxt[safe]))
+
+
+def _bootstraps(said: Sequence[_Said], discrete: bool, prefix: str) -> dict[str, Array]:
+    """Numbers that a target may be made of, the usual ones first. Of equal calls the last."""
+    last = {(each.module, each.name): each for each in said}
+    wide = [each for each in last.values() if each.output.shape[1] > 1]
+    thin = [each for each in last.values() if each.output.shape[1] == 1]
+    if not discrete:
+        for one in wide:
+            if one.output.shape[1] <= 8:
+                columns = enumerate(one.output.T)
+                thin += [
+                    _Said(f"{one.module}[{at}]", one.name, one.rows, each[:, None], one.order) for at, each in columns
+                ]
+        # Those asked last: the actor is asked before the critics.
+        asked = sorted({each.order for each in thin})[-2:]
+        thin = [each for each in thin if each.order in asked][-6:]
+    f: dict[str, Array] = {}
+    if discrete:
+        for each in wide:
+            f[f"{prefix}max of {each.module}"] = each.output.max(axis=1)
+        for each in wide:
+            for other in wide:
+                if other is not each and other.output.shape == each.output.shape:
+                    best = np.argmax(np.nan_to_num(other.output, nan=0.0), axis=1)
+                    f[f"{prefix}double {each.module} by {other.module}"] = each.output[np.arange(len(best)), best]
+        if not prefix:
+            for each in wide:
+                top = each.output.max(axis=1)
+                f[f"soft {each.module}"] = top + np.log(np.exp(each.output - top[:, None]).sum(axis=1))
+                f[f"mean {each.module}"] = each.output.mean(axis=1)
+                f[f"least of {each.module}"] = each.output.min(axis=1)
+            for place, each in enumerate(wide):
+                for other in wide[place + 1 :]:
+                    if other.output.shape == each.output.shape:
+                        f[f"min {each.module} {other.module}"] = np.minimum(each.output, other.output).max(axis=1)
+        return f
+    for place, each in enumerate(thin[:6]):
+        for other in thin[place + 1 : 6]:
+            f[f"{prefix}min {each.module} {other.module}"] = np.minimum(each.output, other.output)[:, 0]
+    for each in thin[:6]:
+        f[f"{prefix}value of {each.module}"] = each.output[:, 0]
+    if not prefix:
+        for place, each in enumerate(thin[:6]):
+            for other in thin[place + 1 : 6]:
+                f[f"larger {each.module} {other.module}"] = np.maximum(each.output, other.output)[:, 0]
+                f[f"average {each.module} {other.module}"] = (each.output + other.output)[:, 0] / 2.0
+    return f
+
+
+def _logps(audit: Audit, term: Event, count: int) -> Iterator[Array]:
+    """Log-probs without a graph, of as many rows: those of the next actions. Also as they are after a tanh."""
+    for event in audit.of("logp"):
+        result = event.arrays.get("result")
+        if result is None or event.get("attached"):
+            continue
+        orders = event.arrays.get("orders")
+        updates = event.arrays.get("updates")
+        rows = len(result)
+        if orders is None or updates is None or len(orders) != rows:
+            orders, updates = np.full(rows, event.order), np.full(rows, event.update)
+        for order in np.unique(orders[(orders < term.order) & (updates == term.update)])[-1:]:
+            block = orders == order
+            if int(block.sum()) != count:
+                continue
+            numbers = np.asarray(result[block], dtype=np.float64).reshape(count, -1)
+            yield numbers.sum(axis=1)
+            value = event.arrays.get("value")
+            if value is not None and value[block].size == numbers.size:
+                drawn = np.asarray(value[block], dtype=np.float64).reshape(count, -1)
+                yield (numbers - np.log(1.0 - np.tanh(drawn) ** 2 + 1e-6)).sum(axis=1)
+                yield (numbers - 2.0 * (np.log(2.0) - drawn - np.logaddexp(0.0, -2.0 * drawn))).sum(axis=1)

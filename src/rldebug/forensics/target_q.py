@@ -1,0 +1,391 @@
+"""Which formula the targets of Q-learning follow: T = r + γ f(next), f made of what networks said of the next rows.
+
+What there is to choose from is found by target_next; the formula is the one that explains the rows where they differ.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+from rldebug.evidence.script import Event, Script
+from rldebug.finding import Where
+from rldebug.forensics.robust_fit import Array, Fitted, robust, tolerance
+from rldebug.forensics.target_ends import Ending
+from rldebug.forensics.target_next import Batch, batch_of
+from rldebug.forensics.target_rows import Flags, Ints, Site, sited, where_of
+
+_ROWS = 24
+_GOOD = 0.9
+_FAIR = 0.5  # enough to know γ, where the reward is changed on the way
+_DECIDING = 8
+_TERMS = 64  # of one site
+
+
+@dataclass(frozen=True, eq=False)
+class QFormula:
+    name: str  # max, double, min, reward, …; own-… where the state itself was asked about
+    gamma: float
+    reward: float
+    changed: str
+    share: float
+    rows: int
+    audits: int
+    entropy: float | None = None  # coefficient of the log-prob of the next action
+    mistake: str = ""
+    endings: tuple[Ending, ...] = ()
+    stored: str = ""  # what became of the reward: bytes, whole
+    site: Site = ()
+    where: Where = field(default_factory=Where)
+
+
+def q_formulas(script: Script) -> list[QFormula]:
+    terms: dict[Site, list[Event]] = {}
+    batches: dict[Site, list[Batch]] = {}
+    for audit in script.audits:
+        for site, term in sited(audit, "regression"):
+            if len(batches.get(site, ())) >= _TERMS:
+                continue
+            batch = batch_of(audit, term)
+            if batch is not None:
+                batches.setdefault(site, []).append(batch)
+                terms.setdefault(site, []).append(term)
+    found: list[QFormula] = []
+    for site, several in batches.items():
+        formula = fit_batches(several)
+        if formula is not None:
+            found.append(_placed(formula, site, where_of(terms[site])))
+    return found
+
+
+def _placed(formula: QFormula, site: Site, where: Where) -> QFormula:
+    return QFormula(**{**vars(formula), "site": site, "where": where})
+
+
+# ── fits ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    name: str
+    changed: str
+    fit: Fitted
+    agree: Flags
+    used: Flags
+    entropy: float | None
+    reward: float = 1.0
+    logp: str = ""  # which one
+
+    @property
+    def mistake(self) -> str:
+        if self.name.startswith("own-"):
+            return "own"
+        return "larger" if self.name.startswith("larger") else ""
+
+    @property
+    def gamma(self) -> float:
+        return float(self.fit.coef[-1]) if len(self.fit.coef) else 0.0
+
+
+def fit_batches(batches: Sequence[Batch]) -> QFormula | None:
+    names = _common([each.f for each in batches])
+    if not names:
+        return None
+    target, reward = _joined(batches, "target"), _joined(batches, "reward")
+    known, terminated, truncated = (_joined_flags(batches, name) for name in ("known", "terminated", "truncated"))
+    audit = np.concatenate([np.full(len(each.target), each.audit) for each in batches])
+    f = {name: np.concatenate([_or_nan(each.f.get(name), each) for each in batches]) for name in names}
+    inner = known & ~terminated & ~truncated & np.isfinite(reward)
+    if inner.sum() < _ROWS:
+        return None
+    tol = tolerance(target[inner], reward[inner], target[inner])
+    best = _best(target, reward, inner, f, tol)
+    if best is None or best.fit.share < _GOOD:
+        best = _soft(batches, target, reward, inner, f, tol) or best
+    if best is None or best.fit.share < _GOOD:
+        best = _entry(batches, target, reward, inner, f, tol) or best
+    if best is None or best.fit.share < _FAIR:
+        return None
+    changed = best.reward * _changed(reward, best.changed)
+    boot = f.get(best.name, np.zeros(len(target)))
+    stored = _stored(target, reward, best.gamma, boot, known & ~truncated, terminated, best, tol)
+    if best.fit.share < _GOOD and not stored:
+        return None
+    rest = np.zeros(len(target))
+    if best.entropy is not None:
+        rest = best.entropy * f[best.logp]
+    ends = _endings(target, changed, best.gamma * boot + rest, known, terminated, truncated, audit, tol)
+    ends += _entropy_ending(target, changed, best.gamma * boot, rest, known & terminated, audit, tol)
+    mistake = best.mistake
+    if best.name == "reward":
+        mistake = _inverted(target, changed, f, known & terminated, tol)
+    agreeing = [np.mean(best.agree[(audit == each) & best.used]) for each in np.unique(audit[best.used])]
+    ends += _reset_ending(batches, target, changed, best, boot, known & truncated, audit, tol)
+    return QFormula(
+        name=best.name,
+        gamma=best.gamma,
+        reward=best.reward,
+        changed=best.changed,
+        share=best.fit.share,
+        rows=best.fit.rows,
+        audits=int(sum(each >= _FAIR for each in agreeing)),
+        entropy=best.entropy,
+        mistake=mistake,
+        endings=ends,
+        stored=stored,
+    )
+
+
+def _common(several: Sequence[Mapping[str, Array]]) -> list[str]:
+    """Names that most of the batches have; a batch may have lost a call."""
+    counts = Counter(name for each in several for name in each)
+    return [name for name, count in counts.items() if count >= 0.6 * len(several)]
+
+
+def _or_nan(column: Array | None, batch: Batch) -> Array:
+    return np.full(len(batch.target), np.nan) if column is None else column
+
+
+def _soft(
+    batches: Sequence[Batch], target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol: float
+) -> _Tried | None:
+    """T = r + γ (f - α log π). α is often learned, so each batch has its own; γ is the same in all."""
+    y = target - reward
+    ends = np.cumsum([0, *(len(each.target) for each in batches)])
+    spans = [slice(start, stop) for start, stop in pairwise(ends.tolist())]
+    best: _Tried | None = None
+    for which in [name for name in f if name.startswith("logp")]:
+        for name, column in list(f.items()):
+            if name.startswith("logp"):
+                continue
+            used = inner & np.isfinite(column) & np.isfinite(f[which])
+            scaled = np.full(len(y), np.nan)
+            gammas: list[float] = []
+            alphas: list[float] = []
+            for span in spans:
+                rows = used[span]
+                if rows.sum() < _ROWS // 2:
+                    continue
+                fit = robust(y[span][rows], [f[which][span][rows], column[span][rows]], tol)
+                if not fit or fit.share < _GOOD:
+                    if len(gammas) < 1:
+                        break  # the first batch already says no
+                    continue
+                scaled[span] = fit.coef[0] * f[which][span]
+                alphas.append(float(fit.coef[0]))
+                gammas.append(float(fit.coef[1]))
+            kept = used & np.isfinite(scaled)
+            if len(gammas) < 2 or kept.sum() < 0.7 * used.sum() or np.ptp(gammas) > 0.05:
+                continue
+            fit = robust((y - np.nan_to_num(scaled))[kept], [column[kept]], 3.0 * tol)
+            if not fit or fit.share < _GOOD:
+                continue
+            tried = replace(_tried(name, "", fit, kept, float(np.median(alphas))), logp=f"{which} scaled")
+            if best is None or _beats(tried, best):
+                best = tried
+                f[tried.logp] = scaled / (tried.entropy or 1.0)
+    return best
+
+
+def _entry(
+    batches: Sequence[Batch], target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol: float
+) -> _Tried | None:
+    """One action's value in each row, whichever it is: of the next action, of the best that is allowed."""
+    y = target - reward
+    for module in _common([each.entries for each in batches]):
+        width = max(each.entries[module].shape[1] for each in batches if module in each.entries)
+        parts = [each.entries.get(module, np.full((len(each.target), width), np.nan)) for each in batches]
+        if any(each.shape[1] != width for each in parts):
+            continue
+        table = np.concatenate(parts)
+        used = inner & np.isfinite(table).all(axis=1) & (np.abs(table) > 50 * tol).all(axis=1)
+        if used.sum() < 2 * _ROWS or float(np.ptp(table[used], axis=1).mean()) < 100 * tol:
+            continue
+        rows, values = y[used], table[used]
+        ratios = (rows[:24, None] / values[:24]).ravel()
+        ratios = ratios[(ratios > 0.3) & (ratios < 1.02)]
+        if not len(ratios):
+            continue
+        hits = [(np.abs(rows[:, None] - each * values).min(axis=1) <= 3 * tol).mean() for each in ratios]
+        gamma = float(ratios[int(np.argmax(hits))])
+        for _ in range(3):
+            nearest = values[np.arange(len(rows)), np.abs(rows[:, None] - gamma * values).argmin(axis=1)]
+            fit = robust(rows, [nearest], tol)
+            gamma = float(fit.coef[-1]) if fit else gamma
+        if fit and fit.share >= _GOOD and 0.3 < gamma < 1.02:
+            name = f"an action of {module}"
+            f[name] = table[
+                np.arange(len(y)), np.nan_to_num(np.abs(y[:, None] - gamma * table), nan=np.inf).argmin(axis=1)
+            ]
+            return _tried(name, "", fit, used, None)
+    return None
+
+
+def _joined(batches: Sequence[Batch], name: str) -> Array:
+    return np.concatenate([getattr(each, name) for each in batches])
+
+
+def _joined_flags(batches: Sequence[Batch], name: str) -> Flags:
+    return np.concatenate([getattr(each, name) for each in batches])
+
+
+def _changed(reward: Array, how: str) -> Array:
+    return np.clip(reward, -1.0, 1.0) if how == "clip" else np.sign(reward) if how == "sign" else reward
+
+
+def _best(target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol: float) -> _Tried | None:
+    best: _Tried | None = None
+    for tried in _tries(target, reward, inner, f, tol):
+        if best is not None and best.fit.share > 0.998 and not best.mistake:
+            break
+        if best is None or _beats(tried, best):
+            best = tried
+    return best
+
+
+def _tries(target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol: float) -> Iterator[_Tried]:
+    plain = {name: each for name, each in f.items() if not name.startswith("logp")}
+    spread = next(iter(plain.values()), np.zeros(len(target)))
+    felt = inner & (np.abs(spread) > 50 * tol)  # rows that can tell whether anything was added
+    if felt.sum() >= _ROWS:
+        fit = robust((target - reward)[felt], [], tol)
+        yield _tried("reward", "", fit, felt, None)
+    ways = ["", *(["clip", "sign"] if np.abs(reward[inner]).max() > 1.0 else [])]
+    for changed in ways:
+        y = target - _changed(reward, changed)
+        for name, each in plain.items():
+            used = inner & np.isfinite(each)
+            if used.sum() >= max(_ROWS, 0.5 * inner.sum()):
+                yield _tried(name, changed, robust(y[used], [each[used]], tol), used, None)
+    if np.std(reward[inner]) > 1e-9 or np.abs(reward[inner]).max() > 1e-9:
+        for name, each in plain.items():
+            used = inner & np.isfinite(each)
+            if used.sum() >= max(_ROWS, 0.5 * inner.sum()):
+                fit = robust(target[used], [reward[used], each[used]], tol)
+                if fit and len(fit.coef) == 2:
+                    yield _tried(name, "", fit, used, None, float(fit.coef[0]))
+
+
+def _tried(name: str, changed: str, fit: Fitted, used: Flags, entropy: float | None, reward: float = 1.0) -> _Tried:
+    agree = np.zeros(len(used), dtype=bool)
+    if fit:
+        agree[used] = fit.agree
+    return _Tried(name, changed, fit, agree, used, entropy, reward)
+
+
+def _beats(new: _Tried, old: _Tried) -> bool:
+    both = new.used & old.used
+    more, less = int((both & new.agree & ~old.agree).sum()), int((both & old.agree & ~new.agree).sum())
+    if new.mistake and new.fit.share < _GOOD:
+        return False
+    if new.mistake and not 0.0 < new.gamma < 1.02:
+        return False
+    return more >= max(_DECIDING, 0.02 * both.sum()) and more >= 9 * less
+
+
+# ── ends, and what became of the reward ───────────────────────────────────────────────────────────────────────────────
+
+
+def _endings(
+    target: Array,
+    reward: Array,
+    boot: Array,
+    known: Flags,
+    terminated: Flags,
+    truncated: Flags,
+    audit: Ints,
+    tol: float,
+) -> tuple[Ending, ...]:
+    found = []
+    wide = 3.0 * tol
+    for kind, keep, good in (("terminated", terminated, "zero"), ("truncated", truncated, "follows")):
+        keep = keep & known & np.isfinite(reward)
+        zero = np.abs(target - reward) <= wide
+        onward = np.abs(target - reward - boot) <= wide  # False where nothing was asked
+        told = keep & ~(np.abs(boot) <= 8.0 * wide)
+        if told.sum() < 4:
+            continue
+        for way, hit, stray in (("zero", zero, onward), ("follows", onward, zero)):
+            if (hit & told).sum() >= _GOOD * told.sum() and (stray & told).sum() <= 0.1 * told.sum():
+                audits = len(np.unique(audit[hit & told]))
+                found.append(
+                    Ending(
+                        kind,
+                        way,
+                        way == good,
+                        int(told.sum()),
+                        int((hit & told).sum()),
+                        audits,
+                        float(keep.sum() / known.sum()),
+                    )
+                )
+    return tuple(found)
+
+
+def _entropy_ending(
+    target: Array, reward: Array, boot: Array, rest: Array, ended: Flags, audit: Ints, tol: float
+) -> tuple[Ending, ...]:
+    """Terminated steps that are paid the entropy of an action that is never taken."""
+    told = ended & np.isfinite(reward) & (np.abs(rest) > 24.0 * tol) & (np.abs(boot) > 24.0 * tol)
+    hit = told & (np.abs(target - reward - rest) <= 3.0 * tol)
+    if told.sum() < 4 or hit.sum() < _GOOD * told.sum():
+        return ()
+    share = float(ended.mean())
+    return (Ending("terminated", "entropy", False, int(told.sum()), int(hit.sum()), len(np.unique(audit[hit])), share),)
+
+
+def _reset_ending(
+    batches: Sequence[Batch],
+    target: Array,
+    reward: Array,
+    best: _Tried,
+    boot: Array,
+    cut: Flags,
+    audit: Ints,
+    tol: float,
+) -> tuple[Ending, ...]:
+    """Truncated steps that bootstrap from the observation of the reset."""
+    reset = np.concatenate([each.reset for each in batches]) & cut
+    told = reset & ~(np.abs(best.gamma * boot) <= 24.0 * tol)
+    hit = told & (np.abs(target - reward - best.gamma * boot) <= 3.0 * tol)
+    if told.sum() < 4 or hit.sum() < _GOOD * told.sum():
+        return ()
+    share = float(cut.sum() / len(cut))
+    return (Ending("truncated", "reset", False, int(told.sum()), int(hit.sum()), len(np.unique(audit[hit])), share),)
+
+
+def _inverted(target: Array, reward: Array, f: dict[str, Array], ended: Flags, tol: float) -> str:
+    """Nothing is added within episodes; whether it is at their ends."""
+    for name, each in f.items():
+        used = ended & np.isfinite(each)
+        if name.startswith(("logp", "own-")) or used.sum() < 6:
+            continue
+        fit = robust((target - reward)[used], [each[used]], tol)
+        if fit and fit.share >= _GOOD and 0.3 < float(fit.coef[-1]) < 1.02 and np.abs(each[used]).min() > 10 * tol:
+            return "inverted"
+    return ""
+
+
+def _stored(
+    target: Array, reward: Array, gamma: float, boot: Array, known: Flags, done: Flags, best: _Tried, tol: float
+) -> str:
+    """What the reward has become on its way into the target, where it is one of the usual accidents of storing it."""
+    if best.changed or best.reward != 1.0 or best.entropy is not None:
+        return ""
+    implied = target - gamma * np.where(done, 0.0, np.nan_to_num(boot))
+    off = implied - reward
+    wrong = known & np.isfinite(reward) & (np.abs(off) > 20.0 * tol)
+    if wrong.sum() < 8:
+        return ""
+    near = max(50.0 * tol, 1e-3)
+    whole = np.abs(reward[known] - np.rint(reward[known])).max() < 1e-6
+    if whole and (reward[wrong] < 0).mean() > _GOOD and (np.abs(off[wrong] - 256.0) < near).mean() > _GOOD:
+        return "bytes"
+    lost = np.abs(implied[wrong] - np.trunc(reward[wrong])) < near
+    if not whole and lost.mean() > _GOOD and (np.abs(reward[wrong] - np.rint(reward[wrong])) > 10 * near).mean() > 0.5:
+        return "whole"
+    return ""

@@ -1,0 +1,42 @@
+"""γ and λ as the program was told, to be held against those that its targets show."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from rldebug.evidence.script import Script
+from rldebug.evidence.synonyms import AMBIGUOUS, NAMES
+
+
+def told(script: Script, concept: str) -> float | None:
+    """The number that settings of this meaning have, where they all have the same one."""
+    names = _names(concept)
+    values = {
+        float(note["value"])
+        for note in script.noted("option")
+        if str(note.get("name", "")).lower().strip("_") in names
+        and isinstance(note.get("value"), (int, float))
+        and not isinstance(note.get("value"), bool)
+    }
+    return values.pop() if len(values) == 1 else None
+
+
+@cache
+def _names(concept: str) -> frozenset[str]:
+    """Those that mean it for every algorithm."""
+    return frozenset(
+        name
+        for table in NAMES.values()
+        for meaning, names in table.items()
+        if meaning == concept
+        for name in names.split()
+        if not name.endswith("?") and (name not in AMBIGUOUS or concept == "lam")
+    )
+
+
+def squared(gamma: float) -> float | None:
+    """The round number that γ is the square of, where γ itself is none: 0.9801 is nobody's choice, 0.99 is."""
+    root = gamma**0.5 if gamma > 0.5 else 0.0
+    odd = abs(gamma - round(gamma, 3)) > 5e-5
+    usual = abs(root * 200 - round(root * 200)) < 4e-3  # a multiple of 0.005
+    return round(root, 3) if odd and usual and root < 1 else None

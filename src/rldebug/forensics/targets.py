@@ -1,0 +1,210 @@
+"""Targets: by which formula the numbers were made that a program regresses on, and weights its log-probs with.
+
+`fit_targets` looks at all audits together. It says γ and λ as they were really used, and where the formula is not the
+one it should be. Rules only put that into words. What is not sure is None, and nothing is built on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Where
+from rldebug.forensics.target_ends import Ending, endings
+from rldebug.forensics.target_models import Formula, formula_of, right_formula_of
+from rldebug.forensics.target_q import QFormula, q_formulas
+from rldebug.forensics.target_rows import Group, Ints, Site, Steps, groups, sited, where_of
+from rldebug.forensics.target_weights import Weights, weights_of
+
+_KNOWN = 0.5  # share of rows with a value, for values to count as known
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One kind of target of the program."""
+
+    what: str  # "value": the critic's target; "q": the target of chosen actions; "weight": of log-probs
+    name: str  # monte-carlo, td, gae, reward, max of …, double …, or the name of the mistake
+    gamma: float | None
+    lam: float | None
+    reward: float = 1.0  # coefficient of the reward
+    changed: str = ""  # clip, sign
+    mistake: str = ""  # within episodes; where there is one, nothing is said of their ends
+    order: str = ""  # rows of the target are in another order: transposed, reversed
+    stored: str = ""  # what became of the reward
+    entropy: float | None = None  # coefficient of the next log-prob
+    endings: tuple[Ending, ...] = ()
+    share: float = 0.0  # of the rows within episodes that it explains
+    rows: int = 0
+    audits: int = 0
+    values: bool = False  # the values that it bootstraps from were seen
+    site: Site = ()
+    where: Where = field(default_factory=Where)
+
+    def ending(self, kind: str, *ways: str) -> Ending | None:
+        """How rows of this kind were treated, if in one of these wrong ways."""
+        return next((each for each in self.endings if each.kind == kind and not each.right and each.way in ways), None)
+
+    def rightly(self, kind: str) -> bool:
+        return any(each.kind == kind and each.right for each in self.endings)
+
+
+@lru_cache(maxsize=8)
+def fit_targets(script: Script) -> tuple[Fit, ...]:
+    """Of each regression and each policy loss whose formula was found."""
+    return _all(script)[0]
+
+
+@lru_cache(maxsize=8)
+def fit_weights(script: Script) -> tuple[Weights, ...]:
+    """How the weights of log-probs stand to the advantages of the critic's targets."""
+    return _all(script)[1]
+
+
+@lru_cache(maxsize=8)
+def _all(script: Script) -> tuple[tuple[Fit, ...], tuple[Weights, ...]]:
+    critics = groups(script, "regression", "target")
+    fits = [each for group in critics for each in _of_group(group, "value")]
+    fits += [_of_q(each) for each in q_formulas(script) if each.site not in {fit.site for fit in fits}]
+    gammas = {each.gamma for each in fits if each.gamma is not None}
+    weights = weights_of(script, critics, gammas.pop() if len(gammas) == 1 else None)
+    explained = {
+        each.site for each in weights if each.of in ("advantage", "td-error", "per-lane", "unordered", "reward")
+    }
+    for group in groups(script, "policy", "weight"):
+        if group.site not in explained:
+            fits += _of_group(group, "weight")
+    return tuple(fits), tuple(weights)
+
+
+def only_critic(script: Script, fit: Fit) -> bool:
+    """It is the only regression of the program, beside a policy: no model of rewards, no second term."""
+    sites = {site for audit in script.audits for site, _ in sited(audit, "regression")}
+    return sites == {fit.site} and any(True for audit in script.audits for _ in sited(audit, "policy"))
+
+
+def discount(script: Script) -> float | None:
+    """γ as it was used, where all targets agree on one."""
+    found = [each.gamma for each in fit_targets(script) if each.gamma is not None and each.audits >= 2]
+    return round(found[0], 5) if found and max(found) - min(found) < 2e-3 else None
+
+
+def trace_decay(script: Script) -> float | None:
+    """λ as it was used."""
+    found = [each.lam for each in fit_targets(script) if each.lam is not None and each.what == "value"]
+    return round(found[0], 4) if found and max(found) - min(found) < 2e-3 else None
+
+
+def _of_group(group: Group, what: str) -> Iterator[Fit]:
+    steps, order = group.steps, ""
+    formula = formula_of(steps, critic=what == "value")
+    if formula is None and what == "value" and unit_advantages(steps):
+        audits = len(np.unique(steps.audit))
+        formula = Formula("normalised", mistake=True, share=1.0, rows=len(steps), audits=audits)
+    if formula is None:
+        for name, moved in orders(steps):
+            formula = right_formula_of(moved)
+            if formula is not None and formula.name != "reward":
+                steps, order = moved, name
+                break
+        else:
+            return
+    assert formula is not None
+    yield _fit(group, formula, steps, order, what)
+
+
+def _fit(group: Group, formula: Formula, steps: Steps, order: str, what: str) -> Fit:
+    return Fit(
+        what=what,
+        name=formula.name,
+        gamma=formula.gamma,
+        lam=formula.lam,
+        reward=formula.reward,
+        changed=formula.changed,
+        mistake=formula.name if formula.mistake else "",
+        order=order,
+        endings=endings(steps, formula),
+        share=formula.share,
+        rows=formula.rows,
+        audits=int(formula.audits),
+        values=bool(np.isfinite(steps.value).mean() > _KNOWN),
+        site=group.site,
+        where=where_of(group.terms),
+    )
+
+
+def _of_q(formula: QFormula) -> Fit:
+    return Fit(
+        what="q",
+        name=formula.name,
+        gamma=formula.gamma,
+        lam=None,
+        reward=formula.reward,
+        changed=formula.changed,
+        mistake=formula.mistake,
+        stored=formula.stored,
+        entropy=formula.entropy,
+        endings=formula.endings,
+        share=formula.share,
+        rows=formula.rows,
+        audits=formula.audits,
+        values=True,
+        site=formula.site,
+        where=formula.where,
+    )
+
+
+def unit_advantages(steps: Steps) -> bool:
+    """Target - value has mean 0 and deviation 1 in every rollout: it was normalised before targets were made."""
+    errors = steps.target - steps.value
+    parts = [errors[steps.batch == each] for each in np.unique(steps.batch)]
+    parts = [each[np.isfinite(each)] for each in parts]
+    if len(np.unique(steps.audit)) < 3 or min(len(each) for each in parts) < 64:
+        return False
+    known = np.isfinite(errors)
+    whole = [steps.target[known & (steps.batch == each)] for each in np.unique(steps.batch)]
+    # Where the targets themselves are normalised, and values are still near zero, errors are so too.
+    if any(abs(each.mean()) < 0.05 and abs(each.std() - 1.0) < 0.05 for each in whole):
+        return False
+    return all(abs(each.mean()) < 0.01 and abs(each.std() - 1.0) < 0.01 for each in parts)
+
+
+def orders(steps: Steps) -> Iterator[tuple[str, Steps]]:
+    """The table as it would be if targets had been put down in another order than observations. Full rollouts only."""
+    for name in ("transposed", "untransposed", "reversed"):
+        places = np.arange(len(steps))
+        whole = True
+        for batch in np.unique(steps.batch):
+            rows = np.flatnonzero(steps.batch == batch)
+            found = _reordered(steps, rows, name)
+            if found is None:
+                whole = False
+                break
+            places[rows] = found
+        if whole:
+            yield name.removeprefix("un"), steps.moved(places)
+
+
+def _reordered(steps: Steps, rows: Ints, name: str) -> Ints | None:
+    lanes, lane = np.unique(steps.lane[rows], return_inverse=True)
+    times = int(steps.time[rows].max()) + 1
+    if len(rows) != len(lanes) * times or (name != "reversed" and (len(lanes) < 2 or times < 2)):
+        return None
+    grid = np.full((times, len(lanes)), -1, dtype=np.int64)
+    grid[steps.time[rows], lane] = rows
+    if (grid < 0).any():
+        return None
+    if name == "reversed":
+        taken = grid[::-1]
+    elif name == "transposed":  # observations by time, targets by lane
+        taken = grid.reshape(-1)[np.arange(grid.size)].reshape(len(lanes), times).T
+    else:
+        taken = grid.T.reshape(-1).reshape(times, len(lanes))
+    return np.asarray(taken[steps.time[rows], lane])
+
+
+__all__ = ["Fit", "Weights", "discount", "fit_targets", "fit_weights", "only_critic", "trace_decay"]

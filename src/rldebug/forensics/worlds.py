@@ -1,0 +1,106 @@
+"""Worlds: the environments of a program. Which are trained in, which are only played to see how good the policy is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from rldebug.evidence.script import Script
+from rldebug.forensics.batches import Call, calls_of
+from rldebug.forensics.roles import roles_of
+
+Stream = Mapping[str, Any]
+_AS_MUCH = 0.7  # of the steps in training: an environment that is stepped so often may be trained in, unseen
+
+
+@lru_cache(maxsize=8)
+def learned_from(script: Script) -> frozenset[int]:
+    """Environments that rows of a loss came from."""
+    found: set[int] = set()
+    for audit, term in script.events("term"):
+        ids = term.arrays.get("rows")
+        if ids is not None and len(ids):
+            known = ids[audit.nodes.known(ids)]
+            found.update(audit.nodes.column("stream", known).tolist())
+    return frozenset(int(each) for each in found)
+
+
+def training_streams(script: Script) -> list[Stream]:
+    """The environment that is learned from, with those beside it: a list of environments is stepped in turn."""
+    stream = roles_of(script).stream
+    main = next((each for each in script.streams if int(each["index"]) == stream), None)
+    if main is None:
+        return []
+    learned = learned_from(script)
+    return [
+        each
+        for each in script.streams
+        if each is main
+        or int(each["index"]) in learned
+        or (each.get("name") == main.get("name") and _beside(each, main) and not _played(each))
+    ]
+
+
+@lru_cache(maxsize=8)
+def evaluation_streams(script: Script) -> frozenset[int]:
+    """Environments that are played after learning has begun and never learned from. Those in doubt are left out."""
+    main = next((each for each in script.streams if int(each["index"]) == roles_of(script).stream), None)
+    if main is None:
+        return frozenset()
+    learned = learned_from(script)
+    if not learned:
+        return frozenset()  # not one row of a loss was found again: nothing says which is learned from
+    return frozenset(
+        int(each["index"])
+        for each in script.streams
+        if each is not main
+        and int(each["index"]) not in learned
+        and each.get("steps")
+        and (int(each["steps"]) < _AS_MUCH * int(main["steps"]) or _played(each))
+    )
+
+
+def evaluation_calls(script: Script) -> list[Call]:
+    """Calls of networks on the current observations of such an environment, after the first update."""
+    chosen = evaluation_streams(script)
+    found = []
+    for call in calls_of(script):
+        if not call.event.get("acting") or not call.update:
+            continue
+        places = call.places[call.known]
+        if len(places) and int(call.audit.nodes.stream[places[0]]) in chosen:
+            found.append(call)
+    return found
+
+
+def number(value: Any) -> float:
+    """A number of script.jsonl; those that JSON does not know are written as words."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def fact(stream: Stream, name: str) -> Any:
+    return (stream.get("facts") or {}).get(name)
+
+
+def wrappers(stream: Stream) -> list[str]:
+    """Names of classes, outermost first."""
+    return [str(each) for each in fact(stream, "wrappers") or ()]
+
+
+def name_of(stream: Stream) -> str:
+    return str(stream.get("name") or "the environment")
+
+
+def _beside(stream: Stream, main: Stream) -> bool:
+    return int(stream.get("steps") or 0) >= _AS_MUCH * int(main.get("steps") or 0)
+
+
+def _played(stream: Stream) -> bool:
+    """A seed of its own for every episode: chosen ones, as an evaluation is repeated."""
+    seeds = list(stream.get("seeds") or ())
+    return len(seeds) >= 3 and all(each is not None for each in seeds)

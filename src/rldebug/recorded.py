@@ -1,0 +1,117 @@
+"""Everything in a run folder that can be judged, and the judgement; also of a run that was killed, or still goes on."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rldebug.config import Config
+from rldebug.diagnose import diagnose
+from rldebug.evidence.crash import Crash, read_crash
+from rldebug.evidence.folder import title_of
+from rldebug.evidence.run import Run, read_run
+from rldebug.evidence.script import Script, read_script
+from rldebug.finding import Report
+
+_WORKERS = ("gymnasium.", "stable_baselines3.", "torch.utils.data.", "tianshou.", "multiprocessing.", "concurrent.")
+_BY_HAND = re.compile(r"(needs `[^`]*`): .*(dbg\.|rldebug\.watch).*")
+_LACKS = "this was not seen in the program"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Everything in a run folder that can be judged."""
+
+    run: Run
+    script: Script | None
+    crash: Crash | None
+    problems: tuple[str, ...]
+
+    @property
+    def evidences(self) -> list[Any]:
+        # Without a reading every rule that reads a Run would only say what it lacks.
+        run = self.run if self.run.readings else None
+        return [each for each in (run, self.script, self.crash) if each is not None]
+
+
+def recorded(folder: Path) -> Recorded:
+    """Read it. What cannot be read is named in `problems`; a folder that holds no run raises RunError."""
+    run, script = read_run(folder), read_script(folder)
+    problems = [how_it_stands(run.meta)]
+    if script is not None:
+        problems += [unwatched(script), *script.problems]
+    if not run.readings:  # else the diagnosis names them
+        problems += [each for each in run.problems if not each.startswith("readings.jsonl is missing")]
+    return Recorded(run, script, read_crash(folder), tuple(each for each in problems if each))
+
+
+def how_it_stands(meta: Mapping[str, Any]) -> str:
+    """In words, where the end of a run was not recorded."""
+    pid = meta.get("pid")
+    if meta.get("state") != "running" or pid == os.getpid():
+        return ""
+    if isinstance(pid, int) and _alive(pid):
+        return f"the program is still running (process {pid}): this is what was seen so far"
+    return "the program was killed, or its machine went down: no end was recorded, this is what was seen until then"
+
+
+def unwatched(script: Script) -> str:
+    """In words, where the program had others do a part of its work. Workers of vectorised environments and of data
+    loaders are not meant: what they do comes back to the program."""
+    started = [each for each in script.noted("thread") if each.get("what") == "process"]
+    theirs = {str(each.get("does")): each for each in started if not str(each.get("does")).startswith(_WORKERS)}
+    if not theirs:
+        return ""
+    named = ", ".join(name.removeprefix("__main__.") for name in list(theirs)[:3])
+    return f"processes that the program started ({named}) were not watched: what they do is not in this report"
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # somebody else's
+    return True
+
+
+def examine(
+    seen: Recorded,
+    config: Config,
+    command: str,
+    *,
+    until: float | None = None,
+    more: Iterable[str] = (),
+    broken: Mapping[str, str] | None = None,
+) -> Report:
+    """The diagnosis of everything that was recorded."""
+    failed = {**_mapping(seen.run.meta.get("broken")), **(broken or {})}
+    title = title_of(seen.run)
+    report = diagnose(seen.evidences, config=config, command=command, title=title, broken=failed, until=until)
+    skipped = report.skipped
+    if seen.script is not None:  # a program that is only watched hands nothing over
+        skipped = {code: _BY_HAND.sub(rf"\1: {_LACKS}", reason) for code, reason in report.skipped.items()}
+    return dataclasses.replace(report, skipped=skipped, problems=(*more, *report.problems, *seen.problems))
+
+
+def as_shown(report: Report) -> Report:
+    """For reading: what was not seen is counted together, not thing by thing."""
+    return dataclasses.replace(report, skipped={code: _in_short(each) for code, each in report.skipped.items()})
+
+
+def _in_short(reason: str) -> str:
+    if reason.endswith(_LACKS):
+        return "needs what was not seen in the program"
+    if reason.startswith("not run: the report took too long"):
+        return "needs more time, which `rldebug report` takes"
+    return reason
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}  # from run.json, where a hand may have been at work

@@ -1,0 +1,115 @@
+"""Probabilities are given where logits are expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldebug.evidence.script import Audit, Event, Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.chances import log_softmax
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbabilitiesTakenForLogits(Rule):
+    """A softmax is taken of a softmax.
+
+    ## What it checks
+    The parameters of the distribution that actions are drawn from, or whose log-probs are taken, against the output
+    of the network just before: whether its logits are probabilities, so that the softmax is taken a second time. Both
+    readings are computed; rows in which they agree are left out.
+
+    ## Why it matters
+    Probabilities lie between 0 and 1, so that the likeliest of them is at most e times as likely as the others: the
+    policy can never become certain, and its gradient is small.
+
+    ## Likely causes
+    1. The network ends in a softmax, and `Categorical(logits=…)` or `cross_entropy` takes another one. Confirm: the
+       rows of its output sum to 1.
+
+    ## What to try first
+    Leave the softmax out of the network, or use `Categorical(probs=…)`.
+
+    ## When it is fine
+    Never on purpose.
+
+    ## References
+    The PyTorch documentation of `torch.distributions.Categorical`.
+    """
+
+    code: ClassVar[str] = "ACT322"
+    name: ClassVar[str] = "probabilities-taken-for-logits"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+
+    rows: int = 32
+    exact: float = 1e-4  # nats
+    apart: float = 2e-3
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        twice = once = 0
+        where = None
+        for audit in evidence.audits:
+            for event, order, params in _distributions(audit):
+                output = _before(audit, order, params.shape)
+                if output is None:
+                    continue
+                right = log_softmax(output)
+                # The softmax may be the last thing in the network, or the first thing after it.
+                inside = (output >= 0).all(axis=1) & (np.abs(output.sum(axis=1) - 1) < 1e-4)
+                wrong = np.where(inside[:, None], right, log_softmax(np.exp(right)))
+                other = np.where(inside[:, None], np.log(np.maximum(output, 1e-30)), right)
+                tells = np.abs(wrong - other).max(axis=1) > self.apart
+                hit = tells & (np.abs(params - wrong).max(axis=1) < self.exact)
+                twice += int(hit.sum())
+                once += int((tells & (np.abs(params - other).max(axis=1) < self.exact)).sum())
+                where = event.where if where is None and hit.any() else where
+        if twice + once < self.rows:
+            raise NotEnough(
+                f"{twice + once} rows of distributions that follow from an output of a network, needs {self.rows}"
+            )
+        if twice < 0.9 * (twice + once):
+            return
+        yield self.finding(
+            "probabilities are taken for logits: the softmax is applied twice",
+            where=where,
+            seen=f"the distribution is the softmax of a softmax in {twice} of {twice + once} rows that tell",
+            expected="logits as the network puts them out, or probs= in place of logits=",
+            help="leave the softmax out of the network, or build Categorical(probs=...)",
+            confidence=0.97,
+        )
+
+
+def _distributions(audit: Audit) -> Iterator[tuple[Event, int, NDArray[np.float64]]]:
+    """Normalised log-probs of choices, call by call."""
+    for event in audit.of("sample", "logp"):
+        params, orders = event.arrays.get("params"), event.arrays.get("orders")
+        if event.get("params") != ["logits"] or params is None or params.ndim != 2 or params.shape[1] < 2:
+            continue
+        if orders is None or len(orders) != len(params):
+            yield event, event.order, params.astype(np.float64)
+            continue
+        for order in np.unique(orders)[:256]:
+            yield event, int(order), params[orders == order].astype(np.float64)
+
+
+def _before(audit: Audit, order: int, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
+    """The last output of that shape before it."""
+    best: tuple[int, NDArray[np.float64]] | None = None
+    for event in audit.calls:
+        output, orders = event.arrays.get("output0"), event.arrays.get("orders")
+        if output is None or output.ndim != 2 or output.shape[1] != shape[1] or shape[1] > 63:
+            continue
+        if orders is None or len(orders) != len(output):
+            orders = np.full(len(output), event.order)
+        earlier = orders[orders < order]
+        if len(earlier) and (best is None or int(earlier.max()) > best[0]):
+            rows = output[orders == earlier.max()]
+            if rows.shape == shape and np.isfinite(rows).all():
+                best = int(earlier.max()), rows.astype(np.float64)
+    return None if best is None else best[1]

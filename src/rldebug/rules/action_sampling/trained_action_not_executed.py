@@ -1,0 +1,84 @@
+"""The actions of the loss are not those that were executed in the states beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.roles import known_rows
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedActionNotExecuted(Rule):
+    """The actions of the loss are not those that were executed.
+
+    ## What it checks
+    Each row of a loss is traced back to the observation it came from, and the discrete action that
+    the loss chooses there (the index of its gather) is compared with the action that was given to the environment
+    from that observation. Observations that occurred more than once are left out. Exact.
+
+    ## Why it matters
+    The reward is credited to an action that was not taken: the policy learns from pairs that never happened.
+
+    ## Likely causes
+    1. States and actions are stored one step apart. Confirm: print both for the first three steps of an episode.
+    2. The action is sampled again when it is stored, or changed before it is executed (an exploration step is
+       executed, the greedy action is stored). Confirm: compare what is stored with what is given to `step`.
+    3. Rows are flattened in another order than actions, time first here and environments first there. Confirm: compare
+       the shapes before the reshape.
+
+    ## What to try first
+    Store exactly the object that is given to `env.step`, in the same line.
+
+    ## When it is fine
+    Losses that are taken over all actions, or over actions of the current policy, choose no action and are not counted.
+
+    ## References
+    real bugs ACT-01, BUF-07.
+    """
+
+    code: ClassVar[str] = "ACT300"
+    name: ClassVar[str] = "trained-action-not-executed"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+
+    rows: int = 64  # that can be compared, in all
+    wrong: float = 0.05  # share of them that may differ: a row may be found at the wrong one of two equal observations
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        compared = differing = 0
+        worst = None
+        for audit, term in evidence.events("term"):
+            index = term.arrays.get("index")
+            ids = term.arrays.get("rows")
+            if index is None or ids is None or len(index) != len(ids) or term["kind"] not in ("policy", "regression"):
+                continue
+            keep = known_rows(audit, term)
+            places = audit.nodes.index(ids[keep])
+            done = audit.nodes.acted[places] & ~audit.nodes.phantom[places]
+            if audit.nodes.action.shape[1] != 1:
+                continue
+            executed = audit.nodes.action[places, 0][done]
+            chosen = np.asarray(index, dtype=np.float64)[keep][done]
+            compared += len(chosen)
+            missed = int((executed != chosen).sum())
+            differing += missed
+            if missed and worst is None:
+                worst = term
+        if compared < self.rows:
+            raise NotEnough(f"{compared} rows of losses could be traced to a discrete action")
+        if worst is not None and differing > self.wrong * compared:
+            yield self.finding(
+                "the loss is computed for actions that were not executed",
+                where=worst.where,
+                seen=f"another action than the executed one in {differing} of {compared} rows",
+                expected="the action that was given to env.step from that observation",
+                help="store the action that is given to env.step beside the observation it was chosen from",
+                confidence=0.97,
+            )

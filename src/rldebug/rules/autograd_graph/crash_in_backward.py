@@ -1,0 +1,58 @@
+"""The program ends inside backward()."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.crash import Crash
+from rldebug.evidence.crash_place import unexplained
+from rldebug.evidence.crash_signs import operands_told
+from rldebug.finding import Finding, Severity
+from rldebug.rule import Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrashInBackward(Rule):
+    """The program ends inside backward().
+
+    ## What it checks
+    The program ended with an exception that no other rule explains, while gradients were computed.
+
+    ## Why it matters
+    The program has ended; where it did is all that is known.
+
+    ## Likely causes
+    1. The line that is named, or what it was given. Confirm: look at the values in `seen`.
+
+    ## What to try first
+    Run once under torch.autograd.set_detect_anomaly(True)
+
+    ## When it is fine
+    Never: the program has ended.
+
+    ## References
+    PyTorch, *Autograd mechanics*.
+    """
+
+    code: ClassVar[str] = "GRA408"
+    name: ClassVar[str] = "crash-in-backward"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Crash"
+    last_resort: ClassVar[bool] = True
+
+    def concerns(self, evidence: Crash) -> bool:
+        return unexplained(evidence, "autograd-graph")
+
+    def check(self, evidence: Crash) -> Iterator[Finding]:
+        if not self.concerns(evidence):
+            return
+        yield self.finding(
+            "the program ended inside backward()",
+            where=evidence.where,
+            seen=f"{evidence.said}{operands_told(evidence)}",
+            expected="no exception",
+            help="read the traceback from its last line up: run once under torch.autograd.set_detect_anomaly(True)",
+            confidence=0.6,
+        )

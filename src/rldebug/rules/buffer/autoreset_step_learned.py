@@ -1,0 +1,69 @@
+"""The step in which a vector environment resets itself is learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.script import Event, Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.batches import learning
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutoresetStepLearned(Rule):
+    """The step in which the environment resets itself is learned from.
+
+    ## What it checks
+    Since Gymnasium 1.0 a vector environment takes one more step after an episode has ended: the action is ignored, the
+    reward is 0, and the observation of the new episode comes back. Rows of batches are traced back to such steps.
+
+    ## Why it matters
+    It is no transition: the final state seems to lead to the start of the next episode, whatever is done.
+
+    ## Likely causes
+    1. Code written for Gymnasium before 1.0, or for another library. Confirm: `envs.metadata["autoreset_mode"]`.
+
+    ## What to try first
+    `gym.make_vec(..., vector_kwargs={"autoreset_mode": AutoresetMode.SAME_STEP})`, or leave out the rows whose step
+    before was done.
+
+    ## When it is fine
+    Where such rows are masked out of the loss. Where episodes are long they are few, and hardly matter.
+
+    ## References
+    real bugs BUF-06, NRM-04.
+    """
+
+    code: ClassVar[str] = "BUF305"
+    name: ClassVar[str] = "autoreset-step-learned"
+    severity: ClassVar[Severity] = "note"
+    reads: ClassVar[str] = "Script"
+
+    rows: int = 64  # that can be traced
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        if not any(each["autoreset"] == "next-step" for each in evidence.streams):
+            return
+        known = phantom = 0
+        where: Event | None = None
+        for call in learning(evidence):
+            places = call.places[call.known]
+            marked = call.audit.nodes.phantom[places] & (call.audit.nodes.alike[places] == 0)
+            known += len(places)
+            phantom += int(marked.sum())
+            if marked.any():
+                where = where or call.event
+        if known < self.rows:
+            raise NotEnough(f"{known} rows could be traced to the environment")
+        if where is not None:
+            yield self.finding(
+                "steps in which the environment only resets itself are learned from",
+                where=where.where,
+                seen=f"{phantom} of {known} rows",
+                expected="none: the action was ignored",
+                help="use AutoresetMode.SAME_STEP, or leave out rows that follow a done",
+                confidence=0.9,
+            )

@@ -1,0 +1,79 @@
+"""The target is bootstrapped from the observation itself, not from the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.script import Event, Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.bootstraps import by_prediction, without_gradient
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class BootstrapOfTheSameObservation(Rule):
+    """The target is bootstrapped from the observation itself.
+
+    ## What it checks
+    Each row of a Q-regression is traced back to its environment step, and so are the rows of the networks that are
+    called without gradients in the same update. Those calls are on the very observations that are predicted, and no
+    call of the update is on observations that come later. Observations that occurred more than once are left out.
+
+    ## Why it matters
+    The target is r + γ Q(s, ·) in place of r + γ Q(s', ·): where an action leads to is never learned.
+
+    ## Likely causes
+    1. The observation is stored twice: as itself, and as the next one. Confirm: compare both columns of a sampled
+       batch.
+    2. `obs = next_obs` comes before the transition is stored. Confirm: look at the order of these two lines.
+    3. The wrong column of the batch is handed to the target network. Confirm: read the line of the call.
+
+    ## What to try first
+    `assert not np.array_equal(batch.obs, batch.next_obs)` where the batch is drawn.
+
+    ## When it is fine
+    A regression on rewards alone needs no next observation, and calls no network for its target.
+
+    ## References
+    real bugs BUF-03, BUF-05.
+    """
+
+    code: ClassVar[str] = "BUF302"
+    name: ClassVar[str] = "bootstrap-of-the-same-observation"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("BUF306",)
+
+    batches: int = 3  # that can be judged
+    same: float = 0.95  # share of rows that are the predicted observation itself
+    later: float = 0.3  # share of rows of a call that come later: the next observations are there
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        judged = wrong = rows = 0
+        audits: set[int] = set()
+        where: Event | None = None
+        for _, pairs in by_prediction(evidence):
+            judged += 1
+            if any(each.later >= self.later for each in pairs):
+                continue
+            same = [each for each in pairs if without_gradient(evidence, each.call) and each.same >= self.same]
+            if same:
+                wrong += 1
+                rows += same[0].size
+                audits.add(same[0].audit.number)
+                where = where or same[0].call.event
+        if judged < self.batches:
+            raise NotEnough(f"{judged} batches of a Q-regression could be traced to the environment")
+        if where is not None and wrong == judged and len(audits) > 1:
+            yield self.finding(
+                "the target is bootstrapped from the observation itself",
+                where=where.where,
+                seen=f"in {wrong} of {judged} batches ({rows} rows) the networks that make the target see the "
+                "observations "
+                "that are predicted, and none that come later",
+                expected="the observation that the step led to",
+                help="store the observation that env.step returns as the next one, before obs is replaced by it",
+                confidence=0.97,
+            )

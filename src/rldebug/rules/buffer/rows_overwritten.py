@@ -1,0 +1,91 @@
+"""All rows of a batch are one and the same observation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.batches import Call, acting, calls_of, recurrent
+from rldebug.forensics.roles import roles_of
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsOverwritten(Rule):
+    """All rows of a batch are one and the same observation.
+
+    ## What it checks
+    Batches that a network learns from, and those its targets are made of, hold as many different rows as there are
+    environments, again and again, while the observations it acts on differ from step to step.
+
+    ## Why it matters
+    The buffer remembers the newest observation only, once for each step. Whatever is learned is learned about that one.
+
+    ## Likely causes
+    1. The environment, or a wrapper, returns the same array every time and writes the new observation into it; the
+       buffer keeps a reference. Confirm: `obs is next_obs` after a step.
+    2. One array is filled and appended to a list in a loop. Confirm: `buffer[0] is buffer[1]`.
+
+    ## What to try first
+    Store `obs.copy()` (`obs.clone()` for tensors).
+
+    ## When it is fine
+    Environments with one observation only, such as bandits; they are not counted.
+
+    ## References
+    real bugs BUF-01.
+    """
+
+    code: ClassVar[str] = "BUF306"
+    name: ClassVar[str] = "rows-overwritten"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+
+    size: int = 16  # rows for each environment that a batch must have
+    batches: int = 3  # of one line of code, over at least two audits
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        stream = roles_of(evidence).stream
+        if stream is None or stream >= len(evidence.streams):
+            return
+        lanes = int(evidence.streams[stream]["lanes"])
+        seen = [each for call in acting(evidence) for each in _rows(call)]
+        if len(set(seen)) < max(16, len(seen) // 4):
+            raise NotEnough(f"{len(set(seen))} different observations were acted on")
+        groups: dict[tuple[str, str], list[tuple[Call, int]]] = {}
+        for call in calls_of(evidence):
+            rows = _rows(call)
+            if call.event.get("acting") or len(rows) < self.size * lanes or call.event["match"] == "tag":
+                continue
+            if not recurrent(evidence, call.module):
+                groups.setdefault((call.module, str(call.event.get("line"))), []).append((call, len(set(rows))))
+        for (module, _), calls in groups.items():
+            if len(calls) < self.batches or len({call.audit.number for call, _ in calls}) < 2:
+                continue
+            if all(different <= lanes for _, different in calls):
+                first = calls[0][0]
+                yield self.finding(
+                    "the rows of a batch are all the same observation",
+                    where=first.event.where,
+                    seen=f"{max(different for _, different in calls)} different rows in batches of "
+                    f"{len(first.rows)} given to "
+                    f"{module}, in {len(calls)} batches",
+                    expected="as many different observations as were stored",
+                    help="store a copy of the observation: the array it is in is written to again",
+                    confidence=0.96,
+                )
+                return
+
+
+def _rows(call: Call) -> list[bytes]:
+    array = call.input if call.input is not None else call.stats
+    return (
+        []
+        if array is None or len(array) != len(call.rows)
+        else [each.tobytes() for each in np.ascontiguousarray(array)]
+    )

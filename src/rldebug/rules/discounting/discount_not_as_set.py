@@ -1,0 +1,89 @@
+"""The discount that is really applied is not the one that was set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.target_settings import squared, told
+from rldebug.forensics.targets import discount, fit_targets
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscountNotAsSet(Rule):
+    """The discount that is really applied is not the one that was set.
+
+    ## What it checks
+    The targets of the losses are traced back to the steps they belong to, and the formula is worked out by which the
+    steps within episodes were made: it fits them down to rounding. Its coefficient of what follows is the discount as
+    it is really applied. It is held against the setting of that name: nothing is discounted, or twice, or with a
+    number that another setting has. Without a setting, only a discount that is the exact square of a usual one is
+    spoken of.
+
+    ## Why it matters
+    The program solves another task than the one it was told to: with γ² it looks half as far ahead.
+
+    ## Likely causes
+    1. The discount is already in the mask, or in the stored value, and is applied again. Confirm: follow γ to the
+       target.
+    2. It is passed as λ, and λ as γ. Confirm: compare the order of arguments.
+    3. The function has a default of its own, and the setting is not handed over. Confirm: print it inside.
+
+    ## What to try first
+    Print reward, next value and target of one row, and solve for γ.
+
+    ## When it is fine
+    Where one step of the learner is two of the environment, γ² may be meant.
+
+    ## References
+    Sutton & Barto 2018, section 3.3. real bugs RWD-06.
+    """
+
+    code: ClassVar[str] = "DIS311"
+    name: ClassVar[str] = "discount-not-as-set"
+    severity: ClassVar[Severity] = "warning"
+    reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("DIS390",)
+
+    near: float = 1e-3  # between the discount and its setting
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        fits = fit_targets(evidence)
+        if not fits:
+            raise NotEnough("the formula of no target was found")
+
+        gamma = discount(evidence)
+        if gamma is None:
+            raise NotEnough("the discount of the targets is not known, or not the same in all")
+        fit = next(each for each in fits if each.gamma is not None)
+        setting = told(evidence, "discount")
+        lam = told(evidence, "lam")
+        if setting is None:
+            root = squared(gamma)
+            how = None if root is None else f"{root:g}², as if it were applied twice"
+            expected = "" if root is None else f"{root:g}"
+        elif abs(gamma - setting) < self.near:
+            return
+        else:
+            twice, swapped = abs(gamma - setting**2) < 1e-4, lam is not None and abs(gamma - lam) < 1e-4
+            none = abs(gamma - 1.0) < 1e-4
+            how = (
+                "the setting applied twice" if twice
+                else "the setting of λ" if swapped
+                else "1: nothing is discounted" if none
+                else None
+            )  # fmt: skip
+            expected = f"{setting:g}, as it was set"
+        if how is not None and not any(each.mistake or each.order for each in fits):
+            yield self.finding(
+                f"the discount that is applied is {gamma:.5g}",
+                where=fit.where,
+                seen=f"{gamma:.5g} in {fit.rows} steps: {how}",
+                expected=expected,
+                help="follow γ from where it is set to the line that makes the target",
+                confidence=0.9 if setting is not None else 0.8,
+            )

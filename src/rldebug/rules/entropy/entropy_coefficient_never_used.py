@@ -1,0 +1,64 @@
+"""The weight of the entropy bonus is given, and no line uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.options import unread
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntropyCoefficientNeverUsed(Rule):
+    """The weight of the entropy bonus is given, and no line uses it.
+
+    ## What it checks
+    The source of the program, when it has ended. A setting whose name means the weight of the entropy bonus (an option,
+    a field of a config, a constant, a parameter of a function) is used in no line: it is at most handed on under the
+    same name, or printed. Where settings are read by names that are made up at run time, nothing is said. It is a
+    warning where a function takes it and never looks at it, a note else: it may be left over.
+
+    ## Why it matters
+    The bonus is missing, or has the wrong weight: the policy may become certain too early.
+
+    ## Likely causes
+    1. The bonus was left out of the loss. Confirm: follow the setting to the line that should use it.
+
+    ## What to try first
+    Follow the setting from where it is given to the formula.
+
+    ## When it is fine
+    A weight of 0 does nothing, and is left out.
+
+    ## References
+    Mnih et al., *Asynchronous Methods for Deep Reinforcement Learning*.
+    """
+
+    code: ClassVar[str] = "ENT390"
+    name: ClassVar[str] = "entropy-coefficient-never-used"
+    severity: ClassVar[Severity] = "warning"
+    reads: ClassVar[str] = "Script"
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        if "arguments" in evidence.counts.get("off", ()) or not evidence.counts.get("updates"):
+            raise NotEnough("options were not watched, or nothing was trained")
+        found = sorted(
+            (each for each in unread(evidence, "entropy_coef") if each.value != 0),
+            key=lambda each: each.where != "parameter",
+        )
+        if found:
+            first = found[0]
+            ignored = first.where == "parameter"
+            yield self.finding(
+                "the weight of the entropy bonus is used nowhere",
+                where=first.place,
+                seen=first.seen,
+                expected="the weight beside the entropy in the loss",
+                help=f"subtract {first.name} times the entropy from the loss",
+                confidence=0.7 if ignored else 0.6,
+                severity="warning" if ignored else "note",
+            )

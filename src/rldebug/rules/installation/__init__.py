@@ -1,0 +1,1 @@
+"""Faults of what is installed: packages, their versions, drivers."""

@@ -1,0 +1,1 @@
+"""Faults between processes: workers, ranks, what is sent from one to another."""

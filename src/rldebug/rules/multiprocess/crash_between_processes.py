@@ -1,0 +1,59 @@
+"""The program ends between its processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.crash import Crash
+from rldebug.evidence.crash_place import unexplained
+from rldebug.evidence.crash_signs import operands_told
+from rldebug.finding import Finding, Severity
+from rldebug.rule import Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrashBetweenProcesses(Rule):
+    """The program ends between its processes.
+
+    ## What it checks
+    The program ended with an exception that no other rule explains, while processes were started or spoke to each
+    other.
+
+    ## Why it matters
+    The program has ended; where it did is all that is known.
+
+    ## Likely causes
+    1. The line that is named, or what it was given. Confirm: look at the values in `seen`.
+
+    ## What to try first
+    Run the same with one process
+
+    ## When it is fine
+    Never: the program has ended.
+
+    ## References
+    Python, *Errors and exceptions*.
+    """
+
+    code: ClassVar[str] = "MPR404"
+    name: ClassVar[str] = "crash-between-processes"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Crash"
+    last_resort: ClassVar[bool] = True
+
+    def concerns(self, evidence: Crash) -> bool:
+        return unexplained(evidence, "multiprocess")
+
+    def check(self, evidence: Crash) -> Iterator[Finding]:
+        if not self.concerns(evidence):
+            return
+        yield self.finding(
+            "the program ended between its processes",
+            where=evidence.where,
+            seen=f"{evidence.said}{operands_told(evidence)}",
+            expected="no exception",
+            help="read the traceback from its last line up: run the same with one process",
+            confidence=0.6,
+        )

@@ -1,0 +1,106 @@
+"""Observations are normalised with one mean and deviation for all elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldebug.evidence.script import Audit, Event, Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.batches import Call, calls_of
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatisticsOverAllElements(Rule):
+    """Observations are normalised by one number for all elements.
+
+    ## What it checks
+    The inputs of the network in an audit beside the observations of the same audit. Every element is scaled by the same
+    factor, the factor changes as training goes on, so it is a statistic; and the scales of the elements, far apart
+    before, are as far apart after.
+
+    ## Why it matters
+    Small elements stay invisible beside large ones, which is what normalising is to prevent.
+
+    ## Likely causes
+    1. `batch.mean()` without an axis. Confirm: print the shape of the mean.
+    2. The mean is taken over the elements of one observation, not over observations. Confirm: the same.
+
+    ## What to try first
+    `mean(axis=0)`, over the axis of observations.
+
+    ## When it is fine
+    A constant factor for all elements is a choice; only one that is updated is reported.
+
+    ## References
+    real bugs NRM-03.
+    """
+
+    code: ClassVar[str] = "NRM300"
+    name: ClassVar[str] = "statistics-over-all-elements"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+
+    audits: int = 3  # that can be judged
+    apart: float = 10.0  # largest over smallest spread of the elements
+    equal: float = 0.03  # by which the factors of the elements may differ
+    change: float = 0.01  # by which the factor must change over the audits
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        factors: list[float] = []
+        scales: NDArray[np.float64] | None = None
+        where: Event | None = None
+        judged = 0
+        grouped: dict[int, list[Call]] = {}
+        for call in calls_of(evidence):
+            if call.input is not None and not call.event["grad"] and call.event["match"] in ("alias", "none"):
+                grouped.setdefault(call.audit.number, []).append(call)
+        for audit in evidence.audits:
+            calls = grouped.get(audit.number, [])
+            found = _factors(audit, calls)
+            if found is None:
+                continue
+            judged += 1
+            factor, spread = found
+            if factor.max() > (1 + self.equal) * factor.min() or spread.max() < self.apart * spread.min():
+                return
+            factors.append(float(np.median(factor)))
+            scales, where = spread, where or calls[0].event
+        if judged < self.audits:
+            raise NotEnough(f"{judged} audits with changed observations to compare")
+        if where is None or scales is None or max(factors) < (1 + self.change) * min(factors):
+            return
+        yield self.finding(
+            "observations are normalised by one number for all elements",
+            where=where.where,
+            seen=f"every element is scaled by the same factor ({factors[0]:.3g} at first, {factors[-1]:.3g} at "
+            "last), though "
+            f"their spreads are {scales.min():.3g} to {scales.max():.3g}",
+            expected="a mean and deviation of its own for each element",
+            help="take mean and deviation over axis 0, the axis of observations",
+            confidence=0.95,
+        )
+
+
+def _factors(audit: Audit, calls: list[Call]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Spread of each input element over that of the observations, and the latter; None where there are too few."""
+    nodes = audit.nodes
+    width = nodes.obs.shape[1]
+    arrays = [each.input for each in calls if each.input is not None and each.input.shape[1] == width]
+    if width < 3 or not arrays:
+        return None
+    given = np.concatenate(arrays)
+    obs = np.asarray(nodes.obs[(nodes.phase >= audit.phase) & np.isfinite(nodes.obs).all(axis=1)], dtype=np.float64)
+    if len(obs) < 64 or len(given) < 64 or not np.isfinite(given).all():
+        return None
+    # The middle half is robust against a few rows that are in one of the sets only.
+    spread, inside = (np.subtract(*np.percentile(each, [90, 10], axis=0)) for each in (obs, given))
+    moves = spread > 1e-6 * (1 + np.abs(obs).max(axis=0))
+    if moves.sum() < 3:
+        return None
+    return inside[moves] / spread[moves], spread[moves]

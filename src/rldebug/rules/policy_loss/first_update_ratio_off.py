@@ -1,0 +1,93 @@
+"""The ratio is not 1 although nothing was learned since the actions were drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.surrogates import Surrogate, surrogates
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class FirstUpdateRatioOff(Rule):
+    """The ratio is not 1 before the first step.
+
+    ## What it checks
+    In the first loss after acting, nothing that it trains has been stepped since the actions were drawn: new and old
+    log-probs of the same actions must agree up to rounding, and the ratio of a clipped surrogate must be 1. Reported
+    where many rows differ in every such loss, from the first of the run on.
+
+    ## Why it matters
+    The ratio then measures the mistake and not the progress: rows are clipped, or weighted, at random.
+
+    ## Likely causes
+    1. What was true when acting is missing in the loss, or the other way round: an action mask, a temperature, a
+       recurrent state, a normalised observation. Confirm: compare the inputs of the network at both times.
+    2. The stored action is not the one whose log-prob was stored. Confirm: compute its log-prob once more when acting.
+    3. Dropout is active. Confirm: the difference is gone with `policy.eval()` in both places.
+    4. The old log-probs belong to other rows: another order, another shape. Confirm: sort both and compare.
+
+    ## What to try first
+    Right after the rollout, compute the log-probs once more and print the largest difference.
+
+    ## When it is fine
+    Half precision, and actors that run behind the learner: the first stays under the thresholds, the second begins
+    with a ratio of 1. Ratios that are not clipped may correct for another way of acting, and are not judged.
+
+    ## References
+    Huang et al., *The 37 Implementation Details of Proximal Policy Optimization* (2022); real bugs
+    POL-13, POL-14.
+    """
+
+    code: ClassVar[str] = "POL300"
+    name: ClassVar[str] = "first-update-ratio-off"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("ACT300", "ACT320", "ACT323", "BUF300", "BUF301")
+
+    audits: int = 2  # with a first loss that can be judged
+    apart: float = 0.03  # nats: more than rounding, half precision included
+    share: float = 0.2  # of the rows
+    mean: float = 0.02  # nats, of the rows' mean
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        seen: dict[int, tuple[float, float, Surrogate]] = {}
+        for each in surrogates(evidence):
+            ratio, number = each.ratio, each.audit.number
+            if not each.fresh or number in seen or ratio is None or not each.term.get("clip"):
+                continue
+            counted = each.counted
+            if counted is not None and counted.size == ratio.size:
+                ratio = ratio[counted]
+            if len(ratio) < 8 or not (ratio > 0).all() or not np.isfinite(ratio).all():
+                continue
+            away = np.abs(np.log(ratio))
+            seen[number] = float((away > self.apart).mean()), float(away.mean()), each
+        if len(seen) < self.audits:
+            raise NotEnough(f"{len(seen)} first losses of a rollout with a clipped ratio, needs {self.audits}")
+        # A policy that starts exactly uniform gives all actions the same log-prob: the first one may not show it.
+        bad = [share > self.share and mean > self.mean for share, mean, _ in seen.values()]
+        if not all(bad[1:]) or not (bad[0] or _even(next(iter(seen.values()))[2])):
+            return
+        share, mean, first = next(each for each, wrong in zip(seen.values(), bad, strict=True) if wrong)
+        yield self.finding(
+            "the ratio is not 1 although the policy has not changed since it acted",
+            where=first.term.where,
+            seen=f"|log ratio| {mean:.2g} on average, above {self.apart} in {share:.0%} of the rows of the first "
+            f"loss; so in {sum(bad)} of {len(bad)} rollouts",
+            expected="a ratio of 1 in the first loss after acting",
+            help="compute the log-probs of the loss as when acting: same mask, same input, same mode, same action",
+            confidence=0.95,
+        )
+
+
+def _even(surrogate: Surrogate) -> bool:
+    """Whether all log-probs are about the same, as those of a policy that starts uniform."""
+    logp = surrogate.term.arrays.get("logp")
+    return logp is not None and float(np.std(logp)) < 0.02

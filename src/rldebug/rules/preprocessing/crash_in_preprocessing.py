@@ -1,0 +1,59 @@
+"""The program ends while an observation is prepared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.crash import Crash
+from rldebug.evidence.crash_place import unexplained
+from rldebug.evidence.crash_signs import operands_told
+from rldebug.finding import Finding, Severity
+from rldebug.rule import Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrashInPreprocessing(Rule):
+    """The program ends while an observation is prepared.
+
+    ## What it checks
+    The program ended with an exception that no other rule explains, in a wrapper of observations or at a network's
+    first layer.
+
+    ## Why it matters
+    The program has ended; where it did is all that is known.
+
+    ## Likely causes
+    1. The line that is named, or what it was given. Confirm: look at the values in `seen`.
+
+    ## What to try first
+    Print shape and dtype after each step of the preprocessing
+
+    ## When it is fine
+    Never: the program has ended.
+
+    ## References
+    Python, *Errors and exceptions*.
+    """
+
+    code: ClassVar[str] = "PRE408"
+    name: ClassVar[str] = "crash-in-preprocessing"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Crash"
+    last_resort: ClassVar[bool] = True
+
+    def concerns(self, evidence: Crash) -> bool:
+        return unexplained(evidence, "preprocessing")
+
+    def check(self, evidence: Crash) -> Iterator[Finding]:
+        if not self.concerns(evidence):
+            return
+        yield self.finding(
+            "the program ended while an observation was prepared",
+            where=evidence.where,
+            seen=f"{evidence.said}{operands_told(evidence)}",
+            expected="no exception",
+            help="read the traceback from its last line up: print shape and dtype after each step of the preprocessing",
+            confidence=0.5,
+        )

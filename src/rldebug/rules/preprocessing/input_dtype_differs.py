@@ -1,0 +1,67 @@
+"""The network is fed another dtype than its weights have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.crash import Crash
+from rldebug.evidence.crash_signs import operands_told, told
+from rldebug.finding import Finding, Severity
+from rldebug.rule import Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputDtypeDiffers(Rule):
+    """The network is fed another dtype than its weights have.
+
+    ## What it checks
+    A layer refused its input because of its dtype: float64 from NumPy, integers, bytes of an image.
+
+    ## Why it matters
+    Networks compute in float32.
+
+    ## Likely causes
+    1. The observation comes from NumPy as float64 and was not cast. Confirm: print its dtype.
+    2. An image of bytes, or an index, is fed as it is. Confirm: the same.
+
+    ## What to try first
+    Cast where observations become tensors: `torch.as_tensor(obs, dtype=torch.float32)`.
+
+    ## When it is fine
+    Never: the program has ended.
+
+    ## References
+    PyTorch, *Tensor attributes*.
+    """
+
+    code: ClassVar[str] = "PRE402"
+    name: ClassVar[str] = "input-dtype-differs"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Crash"
+
+    def concerns(self, evidence: Crash) -> bool:
+        weights = evidence.says(
+            r"(mat1 and mat2|m1 and m2|self and mat2) (must|to) have the same dtype",
+            r"expected scalar type \w+ but found \w+",
+            r"not implemented for '(Long|Byte|Int|Short|Char|Bool)'",
+            r"both arguments to linear|must have the same dtype",
+        )
+        typed = re.search(r"Input type \(([^)]*)\) and (?:weight|bias) type \(([^)]*)\)", evidence.message)
+        return weights or (typed is not None and ("cuda" in typed[1]) == ("cuda" in typed[2]))
+
+    def check(self, evidence: Crash) -> Iterator[Finding]:
+        if not self.concerns(evidence):
+            return
+        layer = evidence.layer or {}
+        fed = f"; a {layer['type']} was fed with {told(layer['input'])}" if layer else operands_told(evidence)
+        yield self.finding(
+            "the network was fed another dtype than its weights have",
+            where=evidence.where,
+            seen=f"{evidence.said}{fed}",
+            expected=f"{layer['weight']['dtype']}" if layer.get("weight") else "float32",
+            help="cast where observations become tensors: torch.as_tensor(obs, dtype=torch.float32)",
+            confidence=0.85 if layer.get("first", True) else 0.6,
+        )

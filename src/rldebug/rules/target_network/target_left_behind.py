@@ -1,0 +1,90 @@
+"""The target network never follows the network it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity, Where
+from rldebug.forensics.followers import Follower, followers
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetLeftBehind(Rule):
+    """The target network never follows the network it stands for.
+
+    ## What it checks
+    A network that no optimizer owns is asked, in each update, about other rows than its twin of the same shape learns
+    from: a target network. Its weights are compared at every look, to the last bit. They are the same from first to
+    last, while those of its twin move away. How long that must last depends: a few updates where another target
+    network of the program does follow, or where it is loaded with its own weights; some hundreds where an actor is
+    trained through a critic, where targets follow at every step; a thousand elsewhere.
+
+    ## Why it matters
+    All targets are a reward plus the guess of an untrained network: nothing is carried back over more than one step.
+
+    ## Likely causes
+    1. The line that copies the weights is missing or never reached. Confirm: print in that branch.
+    2. It copies the target onto itself, or assigns to a local name: `w = tau * w + ...` in a loop over parameters binds
+       `w` anew and changes no tensor. Confirm: compare one weight before and after the line.
+    3. One of several targets was forgotten: the second critic, the actor. Confirm: list what the update goes over.
+
+    ## What to try first
+    Print one weight of the target network before and after the line that should update it.
+
+    ## When it is fine
+    An interval between copies that is longer than the run. Networks that are asked about the very rows their twin is
+    trained on, such as a reference policy or the fixed network of a novelty bonus, are not judged.
+
+    ## References
+    Mnih et al. 2015, *Human-level control through deep reinforcement learning*. thesouther/MARL issue 8.
+    """
+
+    code: ClassVar[str] = "TGT300"
+    name: ClassVar[str] = "target-left-behind"
+    severity: ClassVar[Severity] = "warning"
+    reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("TGT301",)
+
+    looks: int = 3  # at the weights
+    few: int = 60  # optimizer steps, where another target follows, or it was loaded with its own weights
+    some: int = 300  # where an actor is trained through the critic
+    many: int = 1000  # elsewhere: intervals of hundreds are common
+    apart: float = 0.02  # of its own norm, by which the two must differ in the end
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        found = followers(evidence)
+        if not found:
+            raise NotEnough("no target network was seen")
+        follows = [each for each in found if not each.still and len(each.prints) >= self.looks]
+        through = any(term["kind"] == "output" for _, term in evidence.events("term"))
+        for each in found:
+            own = each.own_loads >= 2
+            wanted = self.few if follows or own else self.some if through else self.many
+            if not each.still or len(each.prints) < self.looks or each.span < wanted:
+                continue
+            if len(set(each.online_prints)) < self.looks or not each.distance[-1] > self.apart:
+                continue
+            if each.loaded > each.own_loads:
+                continue  # it is loaded, between looks
+            yield self._finding(each, own, bool(follows))
+            return
+
+    def _finding(self, each: Follower, own: bool, others: bool) -> Finding:
+        line = each.line
+        rest = f"; it was loaded with its own weights {each.own_loads} times" if own else ""
+        rest += "; other target networks do follow" if others and not own else ""
+        return self.finding(
+            f"the target network {each.target} never changes",
+            where=Where(file=line[0], line=line[1], update=each.updates[-1])
+            if line
+            else Where(update=each.updates[-1]),
+            seen=f"equal to the last bit at {len(each.prints)} looks over {each.span} optimizer steps, while {each.online} "
+            f"has moved {each.distance[-1]:.0%} of the target's norm away{rest}",
+            expected=f"weights that follow those of {each.online}",
+            help="print one weight of it before and after the line that should update it",
+            confidence=0.97 if own else 0.93 if others else 0.85,
+        )

@@ -1,0 +1,60 @@
+"""The critic's targets are built from normalised advantages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.targets import fit_targets, fit_weights
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetFromNormalisedAdvantages(Rule):
+    """The critic's targets are built from normalised advantages.
+
+    ## What it checks
+    Target − V(s) follows the recursion of the advantage, with rewards and values divided by a number that is not 1
+    and changes from batch to batch; or it has mean 0 and standard deviation 1 in every rollout.
+
+    ## Why it matters
+    The targets have another scale than the values they are added to: the critic chases a quantity that depends on its
+    own error.
+
+    ## Likely causes
+    1. Advantages are normalised in place, and the returns are formed afterwards. Confirm: print mean and standard
+       deviation of returns − values.
+
+    ## What to try first
+    Form the returns first, and normalise a copy for the policy loss.
+
+    ## When it is fine
+    Never.
+
+    ## References
+    real bugs ADV-07, VAL-06.
+    """
+
+    code: ClassVar[str] = "VAL361"
+    name: ClassVar[str] = "target-from-normalised-advantages"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        fits, weights = fit_targets(evidence), fit_weights(evidence)
+        if not fits and not weights:
+            raise NotEnough("the formula of no target was found")
+        seen = [(each.where, each.rows) for each in fits if each.mistake == "normalised" and each.audits >= 2]
+        seen += [(each.where, each.rows) for each in weights if each.unit]
+        for where, rows in seen[:1]:
+            yield self.finding(
+                "the critic's targets are built from normalised advantages",
+                where=where,
+                seen=f"target − value is normalised, batch by batch, in {rows} rows",
+                expected="advantages as they are, before they are normalised",
+                help="form returns = advantages + values before normalising",
+                confidence=0.95,
+            )

@@ -1,0 +1,58 @@
+"""backward() is called on a value loss of many numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.crash import Crash
+from rldebug.evidence.crash_place import regression
+from rldebug.evidence.crash_signs import operands_told
+from rldebug.finding import Finding, Severity
+from rldebug.rule import Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueLossNotReduced(Rule):
+    """backward() is called on a value loss of many numbers.
+
+    ## What it checks
+    `backward()` was called on a tensor of more than one element that was computed by a regression.
+
+    ## Why it matters
+    There is no gradient of a vector; one number is to be minimised.
+
+    ## Likely causes
+    1. A `.mean()` is missing, or `reduction="none"` was left in the loss. Confirm: print the shape of the loss.
+    2. The loss of each sample is weighted, as in prioritised replay, and not reduced afterwards. Confirm: the same.
+
+    ## What to try first
+    Take the mean of the loss over the batch.
+
+    ## When it is fine
+    Never: the program has ended.
+
+    ## References
+    PyTorch, `torch.Tensor.backward`.
+    """
+
+    code: ClassVar[str] = "VAL401"
+    name: ClassVar[str] = "value-loss-not-reduced"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Crash"
+
+    def concerns(self, evidence: Crash) -> bool:
+        return evidence.says("grad can be implicitly created only for scalar outputs") and regression(evidence)
+
+    def check(self, evidence: Crash) -> Iterator[Finding]:
+        if not self.concerns(evidence):
+            return
+        yield self.finding(
+            "the value loss is not a single number",
+            where=evidence.where,
+            seen=f"{evidence.said}{operands_told(evidence)}",
+            expected="a tensor of one element",
+            help="take the mean of the loss over the batch before backward()",
+            confidence=0.85,
+        )

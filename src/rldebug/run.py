@@ -1,0 +1,381 @@
+"""rldebug run: an unmodified program, watched from its first import of torch to its end, and diagnosed.
+
+    rldebug run train.py --seed 1
+
+Until the program imports torch nothing is in place but a look at its imports. What was seen is in the run folder at any
+time; a program that is killed leaves it to `rldebug report`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rldebug.config import Config, ConfigError, read_config
+from rldebug.finding import Finding, Report, Severity
+from rldebug.launch import Ending, check, flush, name_of, run_to_its_end, show, when_imported
+
+if TYPE_CHECKING:
+    from rldebug.recorded import Recorded
+
+RUNS = Path(".rldebug") / "runs"
+FAILED = 3  # exit status where --fail-on or --stop-on found what they look for
+_REPORT = 3.0  # seconds that a report may take; rules that have not run by then are left out
+_RULES = 1.5  # seconds of it, at least, for the rules themselves
+_FIRST_LOOK = 2.0  # seconds after the beginning
+_LOOKING = 0.03  # share of the wall clock that may go into looking while the program runs
+_STUBBORN = 8  # times that a program is stopped from within, before it is stopped from without
+_SURE = 0.95  # confidence of a finding that need not be made twice
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What was asked for on the command line."""
+
+    program: tuple[str, ...]  # a script and its arguments, or -m, a module and its arguments
+    folder: Path = RUNS
+    name: str | None = None
+    json: str | None = None
+    html: Path | None = None
+    fail_on: Severity | None = None
+    stop_on: Severity | None = None
+    live: bool = False
+    quiet: bool = False
+    record_only: bool = False
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    overhead_budget: float | None = None
+    without: tuple[str, ...] = ()
+
+
+class Stopped(BaseException):
+    """Raised in the program, where --stop-on found what it looks for. No Exception: programs catch those, and go on."""
+
+
+def run(wishes: Wishes) -> NoReturn:
+    """Run the program to its end, report, and leave with its own exit status."""
+    check(wishes.program)
+    config = _config(wishes)
+    for file in (wishes.json, wishes.html):
+        if file not in (None, "-") and not Path(file).absolute().parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "no such folder", str(Path(file).parent))
+    watched = Watched(wishes, config)
+    ending = Ending(watched.end)
+    # A rank that waits for another in C would not be stopped by a handler in Python, and torchrun would wait for it.
+    ending.install(terminate="WORLD_SIZE" not in os.environ)
+    when_imported("torch", watched.begin)
+    if not getattr(sys.flags, "safe_path", False):
+        del sys.path[0]  # where `rldebug` itself lies, or was called from
+    run_to_its_end(wishes.program, ending, watched.came_out)
+
+
+def _config(wishes: Wishes) -> Config:
+    config = read_config()
+    if wishes.select:
+        config = dataclasses.replace(config, select=wishes.select, source="--select")
+    if wishes.ignore:
+        source = config.source if wishes.select else "--ignore"
+        config = dataclasses.replace(config, ignore=(*config.ignore, *wishes.ignore), source=source)
+    _check_names([*config.select, *config.ignore, *config.rules], config)
+    return config
+
+
+def _check_names(names: Iterable[str], config: Config) -> None:
+    """A misspelt rule is said now, not after days. To import rules is to import torch: first their text is looked at,
+    and where that does not settle it, another process."""
+    wanted = {each.lower() for each in names}
+    if wanted:
+        rules = Path(__file__).parent / "rules"
+        for file in rules.rglob("*.py"):
+            wanted -= {file.stem.replace("_", "-")}
+            wanted -= {each.lower() for each in re.findall(r'"([A-Z]{3}\d{3})"', file.read_text(encoding="utf-8"))}
+    if not wanted and not config.rules:
+        return
+    asked = {"select": config.select, "ignore": config.ignore, "rules": dict(config.rules), "source": config.source}
+    code = (
+        "import json, sys; from rldebug.config import Config, ConfigError; from rldebug.diagnose import choose\n"
+        "try: choose(Config(**json.loads(sys.argv[1])))\n"
+        "except ConfigError as error: print(error); sys.exit(9)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, json.dumps(asked)], capture_output=True, text=True, check=False)
+    if done.returncode == 9:
+        raise ConfigError(done.stdout.strip())
+
+
+# ── watching ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Watched:
+    """A program while it runs, and when it ends."""
+
+    def __init__(self, wishes: Wishes, config: Config) -> None:
+        self.wishes, self.config = wishes, config
+        self.error: BaseException | None = None  # what came out of it
+        self.session: Any = None
+        self.follower: Any = None
+        self.folder: Path | None = None
+        self.problems: list[str] = []
+        self.broken: dict[str, str] = {}
+        self._cwd = os.getcwd()
+        self._root = wishes.folder.absolute()  # the program may go elsewhere
+        self._files: dict[Any, Path] = {
+            each: Path(each).absolute() for each in (wishes.json, wishes.html) if each is not None and each != "-"
+        }
+        self._out, self._err = sys.stdout, sys.stderr  # the program may put its own in their place
+        self._pid = os.getpid()
+        self._next_look = time.monotonic() + _FIRST_LOOK
+        self._candidates: set[str] = set()
+        self._reason: Finding | None = None  # why it is to stop
+        self._stops = 0
+        self._said: set[str] = set()
+        self._rank = os.environ.get("RANK", "0") or "0"
+
+    def begin(self) -> None:
+        """The program has imported torch."""
+        if self.error is not None:
+            return  # it is we who import it, after the program has failed
+        with self._sandbox("watching"):
+            self._make()
+            self.session.install()
+            if (self.wishes.live or self.wishes.stop_on) and not self.wishes.record_only:
+                self.session.on_look = self.look
+
+    def _make(self) -> None:
+        from rldebug.capture.session import Options, Session
+        from rldebug.follow import Follower
+        from rldebug.record import new_run_folder
+
+        options = Options(without=self.wishes.without)
+        if self.wishes.overhead_budget is not None:
+            options = dataclasses.replace(options, overhead_budget=self.wishes.overhead_budget)
+        self.folder = new_run_folder(self._root, self.wishes.name or name_of(self.wishes.program))
+        if not self.folder.is_dir():
+            import tempfile
+
+            self.problems.append(f"{self.folder} cannot be made: the run is recorded in a folder for what is passing")
+            self.folder = Path(tempfile.mkdtemp(prefix="rldebug-run-"))
+        self.session = Session(self.folder, options)
+        self.follower = Follower(self.session, self.folder)
+
+    def came_out(self, error: BaseException) -> int:
+        """What the program raised, and nobody caught. The interpreter shuts down after this, with the status given."""
+        self.error = error
+        if isinstance(error, Stopped):
+            return FAILED
+        if isinstance(error, SystemExit):
+            return 0  # it has its own
+        show(error)
+        # It may not have come to torch. That it failed is told all the same, and soon torch can no longer be imported.
+        if self.session is None and isinstance(error, Exception) and os.getpid() == self._pid:
+            with self._sandbox("recording"):
+                self._make()
+        return 1
+
+    def look(self) -> None:
+        """Called from within the program: say what is certain by now, and stop it where that was asked for."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        now = time.monotonic()
+        if self._reason is None and now >= self._next_look:
+            with self._sandbox("looking while it runs"):
+                self._reason = self._look()
+            spent = time.monotonic() - now
+            self._next_look = now + spent + max(spent / _LOOKING, 1.0)
+        if self._reason is not None:
+            self._stops += 1
+            if self._stops > _STUBBORN:  # it catches everything, and goes on
+                os._exit(FAILED)
+            raise Stopped(f"{self._reason.severity}[{self._reason.code}] {self._reason.message}")
+
+    def _look(self) -> Finding | None:
+        from rldebug.recorded import examine, recorded
+
+        report = examine(recorded(self._place()), self.config, "run")
+        seen = {each.code for each in report.roots}
+        certain = [
+            each
+            for each in report.roots
+            if each.severity != "note" and (each.confidence >= _SURE or each.code in self._candidates)
+        ]
+        self._candidates = seen
+        for each in certain:
+            if self.wishes.live and self._rank == "0" and each.code not in self._said:
+                self._say(f"rldebug: {each.severity}[{each.code}] {each.message} ({each.where})")
+            self._said.add(each.code)
+        return next((each for each in certain if _as_severe(each, self.wishes.stop_on)), None)
+
+    def _place(self) -> Path:
+        assert self.folder is not None
+        return self.folder
+
+    # ── the end ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def end(self, how: str) -> int | None:
+        """Write everything down, report; the exit status to leave with where it is not the program's own."""
+        began = time.monotonic()
+        flush()
+        try:
+            self._record(how)
+            if self._rank != "0":
+                return None  # the first one speaks for all
+            with self._sandbox("the report"), self._where_it_began():
+                return self._report(how, began + _REPORT)
+            self._say(f"rldebug: no report: {self.broken['the report'].strip().splitlines()[-1]}")
+        except KeyboardInterrupt:
+            self._say(f"rldebug: no report, Ctrl-C was pressed; `rldebug report {self.folder}` makes up for it")
+        return None
+
+    def _record(self, how: str) -> None:
+        if how.startswith("os.exec"):
+            self.problems.append(f"the program replaced itself by {how}: what it does from there is not watched")
+        with self._sandbox("the end of recording"):
+            if self.session is not None:
+                self.session.finish()
+        with self._sandbox("the end of the run folder"):
+            if self.follower is not None:
+                self.follower.close(state=self._state(how), error=_said(self.error), crash=self._crash(), how=how)
+
+    def _state(self, how: str) -> str:
+        if isinstance(self.error, Exception):
+            return "crashed"
+        if isinstance(self.error, KeyboardInterrupt):
+            return "interrupted"
+        return "stopped" if how or isinstance(self.error, Stopped) else "finished"
+
+    def _crash(self) -> dict[str, Any] | None:
+        if not isinstance(self.error, Exception):
+            return None
+        from rldebug.evidence.crash import crash_of
+
+        with self._sandbox("the look at the crash"):
+            return crash_of(self.error, env_steps=self.session.log.steps, updates=self.session.updates).to_dict()
+        return None
+
+    def _report(self, how: str, until: float) -> int | None:
+        wishes, own = self.wishes, exit_status(self.error, how)
+        if wishes.record_only:
+            if self.folder is not None and not wishes.quiet:
+                self._say(f"rldebug: recorded; `rldebug report {_short(self.folder)}` gives the diagnosis")
+            return None
+        report, seen = self._diagnosis(until)
+        found = any(_as_severe(each, wishes.fail_on) for each in report.roots)
+        report = dataclasses.replace(report, exit=FAILED if found or isinstance(self.error, Stopped) else own)
+        if not (wishes.quiet and report.clean):
+            self._print(report, seen)
+        if wishes.json == "-":
+            sys.stdout = self._out  # the program may have put its own there
+        if wishes.json is not None:
+            from rldebug.render.json import write_json
+
+            write_json(report, str(self._files.get(wishes.json, "-")))
+            flush()
+        if wishes.html is not None and seen is not None:
+            from rldebug.render.page import write_page
+
+            write_page(report, seen.run, self._files[wishes.html])
+            self._say(f"page: {wishes.html}")
+        return FAILED if found else None
+
+    def _diagnosis(self, until: float) -> tuple[Report, Recorded | None]:
+        if self.folder is None or not (self.folder / "run.json").exists():
+            return Report(command="run", broken=self.broken, problems=tuple(self.problems)), None
+        from rldebug import catalogue
+        from rldebug.recorded import examine, recorded
+
+        catalogue.rules()
+        until = max(until, time.monotonic() + _RULES)  # that the rules were slow to import must not cost them all
+        seen = recorded(self.folder)
+        report = examine(seen, self.config, "run", until=until, more=self.problems, broken=self.broken)
+        with (self.folder / "findings.jsonl").open("a", encoding="utf-8") as file:
+            for each in report.findings:
+                file.write(json.dumps(each.to_dict(), ensure_ascii=False) + "\n")
+        return report, seen
+
+    def _print(self, report: Report, seen: Recorded | None) -> None:
+        if seen is None and not report.broken:
+            # In few words: it may have been asked for no more than its --help.
+            for each in report.problems or ("the program did not import torch: there was nothing to watch",):
+                self._say(f"rldebug: {each}")
+            return
+        from rldebug.recorded import as_shown
+        from rldebug.render.terminal import print_report
+
+        if seen is None:
+            print_report(report, file=self._err)
+            return
+        counts = seen.script.counts if seen.script is not None else {}
+        if not any(counts.get(each) for each in ("updates", "env_steps")) and report.clean and not report.broken:
+            for each in ("no step of an environment or an optimizer was seen: nothing was checked", *report.problems):
+                self._say(f"rldebug: {each}")
+            return
+        self._say("")
+        if isinstance(self.error, Stopped):
+            self._say(f"rldebug: the program was stopped: {self.error}\n")
+        print_report(as_shown(report), run=seen.run, run_folder=_short(self._place()), file=self._err)
+
+    def _say(self, line: str) -> None:
+        try:
+            print(line, file=self._err, flush=True)
+        except (OSError, ValueError):
+            pass  # nobody reads it any more
+
+    @contextmanager
+    def _where_it_began(self) -> Iterator[None]:
+        """Paths are told as its user would type them."""
+        here = os.getcwd()
+        os.chdir(self._cwd)
+        try:
+            yield
+        finally:
+            os.chdir(here)
+
+    @contextmanager
+    def _sandbox(self, what: str) -> Iterator[None]:
+        """What goes wrong in here is told at the end; the program goes on."""
+        try:
+            yield
+        except Exception:
+            self.broken[what] = traceback.format_exc()
+
+
+def _said(error: BaseException | None) -> str | None:
+    if error is None or (isinstance(error, SystemExit) and not error.code):
+        return None
+    return f"{type(error).__name__}: {error}"
+
+
+def exit_status(error: BaseException | None, how: str = "") -> int:
+    """As the interpreter would have it; 128 and its number for a signal."""
+    if how.startswith("os._exit("):
+        return int(how[len("os._exit(") : -1]) & 0xFF
+    if how == "SIGTERM":
+        return 143
+    if error is None or how:
+        return 0
+    if isinstance(error, SystemExit):
+        return 0 if error.code is None else error.code & 0xFF if isinstance(error.code, int) else 1
+    return 130 if isinstance(error, KeyboardInterrupt) else 1
+
+
+def _as_severe(finding: Finding, as_: Severity | None) -> bool:
+    """Findings that follow from others are left to those."""
+    return as_ is not None and (finding.severity == "error" or finding.severity == as_)
+
+
+def _short(folder: Path) -> Path:
+    """As one would type it from here."""
+    short = os.path.relpath(folder)
+    return folder if short.startswith("..") else Path(short)

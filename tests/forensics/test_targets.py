@@ -1,0 +1,140 @@
+"""Targets made by known formulas: what is said of them is what was done."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.forensics.simulated import Array, Rollout, gae, returns
+from tests.programs.formulas import on_policy, q_target, replay
+
+from rldebug.forensics.targets import discount, fit_targets, fit_weights, trace_decay
+
+
+@pytest.mark.parametrize(("gamma", "lam"), [(0.99, 0.95), (0.9, 1.0), (0.95, 0.0), (1.0, 0.9)])
+@pytest.mark.parametrize("kind", [{}, {"sparse": True}, {"constant": True}, {"times": 6, "lanes": 8, "audits": 5}])
+def test_discount_and_trace_of_gae_are_read_off(gamma: float, lam: float, kind: dict[str, bool]) -> None:
+    script = on_policy(lambda of: gae(of, gamma, lam), **kind)  # type: ignore[arg-type]
+    assert discount(script) == pytest.approx(gamma, abs=1e-3)
+    assert trace_decay(script) == pytest.approx(lam, abs=5e-3)
+    (fit,) = fit_targets(script)
+    assert not fit.mistake
+    assert all(each.right for each in fit.endings)
+
+
+def test_returns_are_monte_carlo() -> None:
+    (fit,) = fit_targets(on_policy(None, returns))
+    assert (fit.what, fit.name) == ("weight", "monte-carlo")
+    assert fit.gamma == pytest.approx(0.95, abs=1e-4)
+
+
+def test_normalised_returns_are_found_batch_by_batch() -> None:
+    def normalised(of: Rollout) -> Array:
+        made = returns(of)
+        return np.asarray((made - made.mean()) / made.std())
+
+    (fit,) = fit_targets(on_policy(None, normalised))
+    assert fit.name == "monte-carlo"
+    assert fit.gamma == pytest.approx(0.95, abs=1e-4)
+    assert fit.reward > 0
+
+
+def test_noise_has_no_formula() -> None:
+    draw = np.random.default_rng(3)
+    assert fit_targets(on_policy(lambda of: draw.normal(size=of.reward.shape), lambda of: of.value[:-1])) == ()
+
+
+def test_half_noise_has_no_formula_either() -> None:
+    draw = np.random.default_rng(3)
+    assert fit_targets(on_policy(lambda of: gae(of) + (draw.random(of.reward.shape) < 0.3))) == ()
+
+
+def test_one_stretch_is_not_enough() -> None:
+    assert fit_targets(on_policy(gae, audits=1)) == ()
+
+
+def test_scaled_rewards_are_no_mistake() -> None:
+    (fit,) = fit_targets(on_policy(lambda of: gae(replace(of, reward=0.1 * of.reward))))
+    assert fit.reward == pytest.approx(0.1, abs=1e-3)
+    assert not fit.mistake
+
+
+def test_clipped_rewards_are_no_mistake() -> None:
+    script = on_policy(lambda of: gae(replace(of, reward=np.clip(of.reward, -1, 1))))
+    (fit,) = fit_targets(script)
+    assert fit.changed == "clip"
+    assert not fit.mistake
+
+
+def test_advantages_may_be_normalised() -> None:
+    def advantage(of: Rollout) -> Array:
+        made = gae(of) - of.value[:-1]
+        return np.asarray((made - made.mean()) / made.std())
+
+    (weights,) = fit_weights(on_policy(gae, advantage))
+    assert weights.of == "advantage"
+    assert weights.slope > 0
+
+
+def test_weights_that_are_something_else_are_not_named() -> None:
+    assert fit_weights(on_policy(gae, lambda of: np.sin(5 * of.value[:-1] + of.reward))) == ()
+
+
+@pytest.mark.parametrize("lanes_first", [False, True])
+def test_targets_of_other_rows_are_put_in_order(lanes_first: bool) -> None:
+    def turned(of: Rollout) -> Array:
+        made = gae(of)
+        return made.T.reshape(made.shape) if lanes_first else made[::-1]
+
+    (fit,) = fit_targets(on_policy(turned))
+    assert fit.order == ("transposed" if lanes_first else "reversed")
+
+
+def test_q_targets() -> None:
+    (fit,) = fit_targets(replay(q_target))
+    assert fit.name.startswith("max")
+    assert fit.gamma == pytest.approx(0.97, abs=1e-4)
+    assert not fit.mistake
+    assert all(each.right for each in fit.endings)
+    assert fit.rightly("terminated")
+
+
+def test_double_q_and_any_allowed_action() -> None:
+    def double(of: Rollout, picked: Any, said: dict[str, Array]) -> Array:
+        best = said["q1"].argmax(axis=1)
+        return np.asarray(
+            of.reward[picked, 0] + 0.9 * ~of.terminated[picked, 0] * said["q0"][np.arange(len(picked)), best]
+        )
+
+    def third(of: Rollout, picked: Any, said: dict[str, Array]) -> Array:
+        allowed = said["q0"].copy()
+        allowed[np.arange(len(picked)), picked % 3] = -np.inf
+        return np.asarray(of.reward[picked, 0] + 0.9 * ~of.terminated[picked, 0] * allowed.max(axis=1))
+
+    (fit,) = fit_targets(replay(double, critics=2))
+    assert fit.name == "double q0 by q1"
+    assert not fit.mistake
+    (fit,) = fit_targets(replay(third))
+    assert fit.name == "an action of q0"
+    assert fit.gamma == pytest.approx(0.9, abs=1e-3)
+
+
+def test_the_smaller_of_two_and_a_soft_target() -> None:
+    def soft(of: Rollout, picked: Any, said: dict[str, Array]) -> Array:
+        following = np.minimum(said["q0"], said["q1"])[:, 0] - 0.2 * said["logp"]
+        return np.asarray(of.reward[picked, 0] + 0.98 * (1.0 - of.terminated[picked, 0]) * following)
+
+    (fit,) = fit_targets(replay(soft, critics=2, actions=1))
+    assert fit.name == "min q0 q1"
+    assert not fit.mistake
+    assert fit.entropy == pytest.approx(-0.2 * 0.98, abs=1e-3)
+
+
+def test_it_is_quick() -> None:
+    script = on_policy(lambda of: np.sin(of.value[:-1]), lambda of: np.cos(of.value[:-1]), times=256, lanes=8, audits=6)
+    start = time.process_time()
+    fit_targets(script)
+    assert time.process_time() - start < 2.0

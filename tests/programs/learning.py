@@ -1,0 +1,94 @@
+"""Small programs that learn, each with one fault in how gradients and steps are handled; or none."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn, optim
+
+
+def regression(fault: str = "", steps: int = 60) -> None:
+    """A critic and its optimizer, on made-up batches: no environment is needed for what goes wrong in a step."""
+    draw = torch.Generator().manual_seed(0)
+    torch.manual_seed(0)
+    critic = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1))
+    head = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+    held = [*critic.parameters(), *head.parameters()]
+    optimizer = optim.Adam(held, lr=1e-2)
+    if fault == "in no optimizer":
+        optimizer = optim.Adam(critic.parameters(), lr=1e-2)
+    elif fault == "made anew later":
+        optimizer = optim.Adam(critic.parameters(), lr=1e-2)
+        critic = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+    elif fault == "decay":
+        optimizer = optim.Adam(held, lr=1e-2, weight_decay=0.9)
+    elif fault == "betas":
+        optimizer = optim.Adam(held, lr=1e-2, betas=(0.999, 0.9))
+    elif fault == "maximise":
+        optimizer = optim.Adam(held, lr=1e-4, maximize=True)
+    elif fault == "slow":
+        optimizer = optim.SGD(held, lr=1e-6)
+    slope = {"negative": 0.1, "runs out": 1 / (0.3 * steps)}.get(fault)
+    schedule = None
+    if slope is not None:
+        lowest = -1.0 if fault == "negative" else 0.0
+        schedule = optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(1 - slope * step, lowest))
+    for _ in range(steps):
+        if fault == "optimizer in loop":
+            optimizer = optim.Adam(held, lr=1e-2)
+        parts = 4 if fault in ("parts", "cleared in parts") else 1
+        optimizer.zero_grad()
+        for _ in range(parts):
+            if fault == "cleared in parts":
+                optimizer.zero_grad()
+            if fault == "clip before":
+                nn.utils.clip_grad_norm_(held, 0.05)
+            _loss(critic, head, draw, fault).backward()
+        if fault == "cleared before step":
+            optimizer.zero_grad()
+        if fault in ("clip", "clip to nothing", "clip critic"):
+            limit = {"clip": 0.5, "clip to nothing": 1e-7, "clip critic": 0.01}[fault]
+            nn.utils.clip_grad_norm_(critic.parameters() if fault == "clip critic" else held, limit)
+        optimizer.step()
+        if fault == "steps twice":
+            optimizer.step()
+        if fault == "clip after":
+            nn.utils.clip_grad_norm_(held, 0.5)
+        if schedule is not None:
+            schedule.step()
+
+
+def _loss(critic: nn.Module, head: nn.Module, draw: torch.Generator, fault: str) -> Tensor:
+    rows = torch.randn(16, 4, generator=draw)
+    error = (critic(rows) - 3 * rows[:, :1]).pow(2).mean()
+    if fault == "made anew later":
+        return error
+    return error + (10 if fault == "clip critic" else 1) * (head(rows) + 10 * rows[:, 1:2]).pow(2).mean()
+
+
+def actor_critic(fault: str = "", steps: int = 24) -> None:
+    """An actor that climbs its critic, as DDPG does, with a temperature as in SAC."""
+    draw = torch.Generator().manual_seed(0)
+    torch.manual_seed(0)
+    actor, critic = nn.Linear(4, 2), nn.Linear(5, 1)
+    log_alpha = torch.zeros((), requires_grad=True)
+    both = [*actor.parameters(), *critic.parameters()]
+    actor_step = optim.Adam(both if fault == "holds critic" else actor.parameters(), lr=1e-3)
+    critic_step = optim.Adam(critic.parameters(), lr=1e-3)
+    alpha_step = optim.Adam([log_alpha], lr=1e-3)
+    for _ in range(steps):
+        rows = torch.randn(16, 4, generator=draw)
+        critic_loss = (critic(torch.cat([rows, rows[:, :1]], 1)) - rows[:, 1:2]).pow(2).mean()
+        critic_step.zero_grad()
+        critic_loss.backward()
+        critic_step.step()
+        mean, log_std = actor(rows).chunk(2, dim=1)
+        dist = torch.distributions.Normal(mean, log_std.exp())
+        action = dist.rsample()
+        logp = dist.log_prob(action)
+        actor_loss = (log_alpha.exp().detach() * logp - critic(torch.cat([rows, action], 1))).mean()
+        alpha_loss = -(log_alpha.exp() * ((logp if fault == "attached" else logp.detach()) - 1)).mean()
+        actor_step.zero_grad()
+        alpha_step.zero_grad()
+        (actor_loss + alpha_loss).backward()
+        actor_step.step()
+        alpha_step.step()

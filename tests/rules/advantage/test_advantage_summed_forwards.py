@@ -1,0 +1,25 @@
+"""A recursion that runs the wrong way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rldebug.rules.advantage.advantage_summed_forwards import AdvantageSummedForwards
+from tests.forensics.simulated import Array, Rollout, gae
+from tests.programs.formulas import found, on_policy
+
+
+def forwards(of: Rollout) -> Array:
+    made, carry = np.zeros_like(of.reward), np.zeros(of.reward.shape[1])
+    for t in range(len(made)):
+        carry = of.reward[t] + 0.97 * of.value[t + 1] - of.value[t] + 0.97 * 0.9 * carry
+        made[t] = carry + of.value[t]
+    return made
+
+
+def test_a_recursion_from_the_first_step_is_found() -> None:
+    assert len(found(AdvantageSummedForwards(), on_policy(forwards))) == 1
+
+
+def test_the_right_direction_is_fine() -> None:
+    assert found(AdvantageSummedForwards(), on_policy(gae)) == []

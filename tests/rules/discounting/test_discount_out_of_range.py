@@ -1,0 +1,36 @@
+"""The discount as it is really applied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rldebug.rules.discounting.discount_out_of_range import DiscountOutOfRange
+from tests.forensics.simulated import Array, Rollout, gae
+from tests.programs.formulas import found, on_policy, q_target, replay
+
+
+def test_a_discount_above_one_is_found() -> None:
+    (finding,) = found(DiscountOutOfRange(), on_policy(lambda of: gae(of, 1.1, 0.5)))
+    assert finding.severity == "error"
+
+
+def test_a_very_small_discount_is_found() -> None:
+    (finding,) = found(DiscountOutOfRange(), on_policy(lambda of: gae(of, 0.4)))
+    assert finding.severity == "warning"
+
+
+def test_a_value_that_is_subtracted_is_found() -> None:
+    def subtracted(of: Rollout, picked: Any, said: dict[str, Array]) -> Array:
+        following = said["q0"].max(axis=1) * (1.0 - of.terminated[picked, 0])
+        return np.asarray(0.97 * of.reward[picked, 0] - following)
+
+    (finding,) = found(DiscountOutOfRange(), replay(subtracted))
+    assert "subtracted" in finding.message
+
+
+def test_usual_discounts_are_fine() -> None:
+    for gamma in (0.8, 0.99, 1.0):
+        assert found(DiscountOutOfRange(), on_policy(lambda of, gamma=gamma: gae(of, gamma))) == []  # type: ignore[misc]
+    assert found(DiscountOutOfRange(), replay(q_target)) == []

@@ -1,0 +1,22 @@
+"""Truncated steps and the observation of the reset."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rldebug.rules.discounting.reset_state_bootstrapped import ResetStateBootstrapped
+from tests.forensics.simulated import Array, Rollout, gae
+from tests.programs.formulas import found, on_policy
+
+
+def test_the_value_of_the_reset_observation_is_found() -> None:
+    def reset(of: Rollout) -> Array:
+        return gae(replace(of, truncated=of.truncated & False), 0.97, 0.0)
+
+    (finding,) = found(ResetStateBootstrapped(), on_policy(reset))
+    assert "next episode" in finding.message
+
+
+def test_the_value_of_the_final_observation_is_fine() -> None:
+    assert found(ResetStateBootstrapped(), on_policy(gae)) == []
+    assert found(ResetStateBootstrapped(), on_policy(lambda of: gae(of, truncation="zero"))) == []

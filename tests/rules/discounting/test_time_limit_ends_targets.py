@@ -1,0 +1,16 @@
+"""Time limits learned as ends."""
+
+from __future__ import annotations
+
+from rldebug.rules.discounting.time_limit_ends_targets import TimeLimitEndsTargets
+from tests.forensics.simulated import gae
+from tests.programs.formulas import found, on_policy
+
+
+def test_a_limit_learned_as_an_end_is_a_note() -> None:
+    (finding,) = found(TimeLimitEndsTargets(), on_policy(lambda of: gae(of, truncation="zero")))
+    assert finding.severity == "note"
+
+
+def test_bootstrapping_at_the_limit_is_fine() -> None:
+    assert found(TimeLimitEndsTargets(), on_policy(gae)) == []

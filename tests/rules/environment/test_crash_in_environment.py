@@ -1,0 +1,35 @@
+import gymnasium as gym
+
+from rldebug.rules.environment.crash_in_environment import CrashInEnvironment
+from tests.judge import quiet
+from tests.rules.crashes import crashed, names
+
+
+class Env(gym.Env):
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        return 0, {}
+
+    def step(self, action):
+        return self.grid[action]
+
+
+def test_fires_when_a_state_was_never_set_up():
+    finding = names(CrashInEnvironment(), crashed(lambda: Env().step(1)))
+    assert "AttributeError" in finding.seen
+
+
+def test_fires_when_a_hand_made_environment_raises():
+    class World:
+        def reset(self):
+            return 0
+
+        def step(self, move):
+            return 1 / 0
+
+    names(CrashInEnvironment(), crashed(lambda: World().step(1)))
+
+
+def test_quiet_when_the_action_is_at_fault():
+    quiet(CrashInEnvironment(), crashed(lambda: Env().step(5)))

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import numpy as np
+
+from rldebug.evidence.script import Script
+from rldebug.rules.normalisation.acting_input_differs import ActingInputDiffers
+from tests.programs.made import call, nodes, script
+
+RNG = np.random.default_rng(0)
+
+
+def made(learned: float, match: str) -> Script:
+    """Acts on observations as they came; learns from them times a factor."""
+    audits = []
+    for _ in range(4):
+        obs = RNG.normal(size=(64, 4))
+        rows = np.arange(64) if match == "raw" else np.full(64, -1)
+        audits.append(
+            (
+                nodes(obs),
+                [call(0, np.arange(64), obs, acting=True), call(1, rows, obs * learned, grad=True, match=match)],
+            )
+        )
+    return script(audits)
+
+
+def test_fires_where_the_replay_is_of_another_scale() -> None:
+    (finding,) = ActingInputDiffers().check(made(30.0, "none"))
+    assert "4 of 4 elements" in finding.seen
+
+
+def test_quiet_where_statistics_have_moved_a_little() -> None:
+    assert not list(ActingInputDiffers().check(made(1.3, "none")))
+
+
+def test_quiet_where_both_are_the_same() -> None:
+    assert not list(ActingInputDiffers().check(made(1.0, "raw")))

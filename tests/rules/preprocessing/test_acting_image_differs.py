@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rldebug.evidence.script import Script
+from rldebug.rules.preprocessing.acting_image_differs import ActingImageDiffers
+from tests.programs.made import call, nodes, script
+
+RNG = np.random.default_rng(0)
+
+
+def made(act: float, learn: float, acting: str = "channels-first", learning: str = "channels-first") -> Script:
+    audits = []
+    for _ in range(3):
+        obs = RNG.integers(0, 256, (32, 2, 8, 8)).astype(np.float64)
+        calls = [
+            call(0, np.arange(32), obs * act, acting=True, match=acting),
+            call(1, np.arange(32), obs * learn, grad=True, match=learning),
+        ]
+        audits.append((nodes(obs), calls))
+    return script(audits)
+
+
+def test_fires_where_only_the_learner_forgets_to_scale() -> None:
+    (finding,) = ActingImageDiffers().check(made(1 / 255, 1.0))
+    assert finding.seen == "elements up to 1 to act, up to 255 to learn"
+
+
+def test_fires_where_pictures_are_turned_to_act() -> None:
+    assert list(ActingImageDiffers().check(made(1.0, 1.0, acting="alias")))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1 / 255])
+def test_quiet_where_both_are_scaled_alike(scale: float) -> None:
+    assert not list(ActingImageDiffers().check(made(scale, scale)))
+
+
+def test_quiet_where_all_pictures_are_changed() -> None:
+    assert not list(ActingImageDiffers().check(made(1.0, 1.0, acting="alias", learning="alias")))

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import numpy as np
+
+from rldebug.evidence.script import Script
+from rldebug.rules.preprocessing.element_never_reaches_network import ElementNeverReachesNetwork
+from tests.programs.made import call, nodes, script
+
+RNG = np.random.default_rng(0)
+
+
+def made(*lost: int) -> Script:
+    audits = []
+    for _ in range(4):
+        obs = RNG.normal(size=(64, 4))
+        given = obs * 0.5
+        given[:, list(lost)] = 0
+        audits.append((nodes(obs), [call(0, np.arange(64), given, acting=True, match="alias")]))
+    return script(audits)
+
+
+def test_fires_on_elements_set_to_zero() -> None:
+    (finding,) = ElementNeverReachesNetwork().check(made(1, 3))
+    assert finding.seen.startswith("elements 1, 3 of the input constant")
+
+
+def test_quiet_where_all_come_through() -> None:
+    assert not list(ElementNeverReachesNetwork().check(made()))

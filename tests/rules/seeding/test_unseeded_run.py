@@ -1,0 +1,32 @@
+import pytest
+import torch
+
+from rldebug.capture import seeds
+from rldebug.rules.seeding.unseeded_run import UnseededRun
+from tests.judge import fires, not_enough, quiet
+from tests.programs.resumed import Learner
+from tests.watched import watched
+
+rule = UnseededRun()
+
+
+@pytest.fixture(autouse=True)
+def no_source(monkeypatch):
+    """This very file speaks of manual_seed."""
+    monkeypatch.setattr(seeds, "user_sources", dict)
+
+
+def test_fires_as_a_note_when_nothing_is_seeded():
+    assert fires(rule, watched(lambda: Learner().train_on(3))[1]).severity == "note"
+
+
+def test_quiet_when_torch_is_seeded():
+    def program():
+        torch.manual_seed(1)
+        Learner().train_on(3)
+
+    quiet(rule, watched(program)[1])
+
+
+def test_declines_when_seeds_are_not_watched():
+    not_enough(rule, watched(lambda: Learner().train_on(3), without=("seeds",))[1])

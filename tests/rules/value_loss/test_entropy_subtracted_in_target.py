@@ -1,0 +1,25 @@
+"""The sign of the entropy in a soft target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rldebug.rules.value_loss.entropy_subtracted_in_target import EntropySubtractedInTarget
+from tests.forensics.simulated import Array, Rollout
+from tests.programs.formulas import found, replay
+
+
+def soft(of: Rollout, picked: Any, said: dict[str, Array], sign: float = -1.0) -> Array:
+    following = np.minimum(said["q0"], said["q1"])[:, 0] + sign * 0.2 * said["logp"]
+    return np.asarray(of.reward[picked, 0] + 0.98 * (1.0 - of.terminated[picked, 0]) * following)
+
+
+def test_the_wrong_sign_is_found() -> None:
+    script = replay(lambda of, picked, said: soft(of, picked, said, 1.0), critics=2, actions=1)
+    assert len(found(EntropySubtractedInTarget(), script)) == 1
+
+
+def test_the_right_sign_is_fine() -> None:
+    assert found(EntropySubtractedInTarget(), replay(soft, critics=2, actions=1)) == []

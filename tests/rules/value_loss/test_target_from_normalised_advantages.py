@@ -1,0 +1,44 @@
+"""Targets of another scale than the values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rldebug.rules.value_loss.target_from_normalised_advantages import TargetFromNormalisedAdvantages
+from tests.forensics.simulated import Array, Rollout, gae, returns
+from tests.programs.formulas import found, on_policy
+
+
+def normalised(of: Rollout) -> Array:
+    made = gae(of) - of.value[:-1]
+    return np.asarray((made - made.mean()) / made.std() + of.value[:-1])
+
+
+def test_normalised_advantages_in_targets_are_found() -> None:
+    assert len(found(TargetFromNormalisedAdvantages(), on_policy(normalised))) == 1
+
+
+def test_advantages_as_they_are_are_fine() -> None:
+    assert found(TargetFromNormalisedAdvantages(), on_policy(gae)) == []
+    assert found(TargetFromNormalisedAdvantages(), on_policy(gae, constant=True)) == []
+
+
+def test_weights_that_are_the_errors_and_normalised_tell_it_too() -> None:
+    def weight(of: Rollout) -> Array:
+        return normalised(of) - of.value[:-1]
+
+    script = on_policy(normalised, weight, constant=True)
+    assert len(found(TargetFromNormalisedAdvantages(), script)) == 1
+
+
+def test_normalised_returns_with_a_critic_that_knows_nothing_are_fine() -> None:
+    def standard(of: Rollout) -> Array:
+        made = returns(of)
+        return np.asarray((made - made.mean()) / made.std())
+
+    def small(of: Rollout) -> Array:
+        of.value *= 0.001
+        of.final *= 0.001
+        return standard(of)
+
+    assert found(TargetFromNormalisedAdvantages(), on_policy(small, standard)) == []

@@ -1,0 +1,1 @@
+of = "a part of it"
