@@ -39,6 +39,23 @@ def _tick(name):
     return clock
 
 
+def seed_the_unseeded():
+    """What is seeded by the operating system would differ from one run to the next. Numpy's and Python's alike."""
+    drawn = [0]
+
+    def draw(bits):
+        drawn[0] += 1
+        return int.from_bytes(hashlib.sha256(f"{drawn[0]} {bits}".encode()).digest(), "big") % (1 << bits)
+
+    seed = random.Random.seed
+
+    def reseed(self, a=None, version=2):
+        return seed(self, draw(64) if a is None else a, version)
+
+    np.random.bit_generator.randbits = draw
+    random.Random.seed = reseed
+
+
 def digest(value):
     """Of numbers, containers and arrays: the same for the same bits."""
     found = hashlib.blake2b(digest_size=8)
@@ -83,6 +100,8 @@ class Calls:
         code = frame.f_code
         if code.co_name not in ("step", "reset") or not code.co_argcount or threading.get_ident() != self._main:
             return
+        if frame.f_globals.get("__name__", "").startswith("rldebug.capture"):
+            return  # its log of environments has a `reset` and a `step` too
         given = frame.f_locals
         owner = type(given.get(code.co_varnames[0]))
         if not (hasattr(owner, "step") and hasattr(owner, "reset")):
@@ -91,7 +110,6 @@ class Calls:
         self.found.update(f"{event} {owner.__name__}.{code.co_name}".encode())
         names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
         _feed(self.found, [given.get(name) for name in names] if event == "call" else result, 0)
-        frame.f_trace = None
 
 
 class Steps:
@@ -117,10 +135,10 @@ class Steps:
 def digests(steps):
     things = gc.get_objects()
     for each in list(things):  # torch.Generator is not known to the collector, whoever holds one is
-        if isinstance(each, (dict, list, tuple)):
+        if issubclass(type(each), (dict, list, tuple)):  # isinstance() would ask the object
             things += [inner for inner in (each.values() if isinstance(each, dict) else each) if is_generator(inner)]
     generators = {id(each): each for each in things if is_generator(each)}
-    modules = {id(each): each for each in things if isinstance(each, torch.nn.Module)}
+    modules = {id(each): each for each in things if issubclass(type(each), torch.nn.Module)}
     return {
         "steps": steps.count,
         "weights": [
@@ -181,6 +199,7 @@ def run(limit, script, args):
     register_optimizer_step_post_hook(steps)
     for name in _REAL:
         setattr(time, name, _tick(name))
+    seed_the_unseeded()
     sys.argv = [script, *args]
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     sys.setprofile(calls)

@@ -14,54 +14,68 @@ import pytest
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT / "bench" / "bugs" / "corpus"
 PROGRAM = ROOT / "tests" / "bystander_program.py"
+SERVER = ROOT / "tests" / "bystander_server.py"
 MARK = "== bystander "
 BASES = sorted(each.parent.name for each in CORPUS.glob("*/base.toml"))
-STEPS = 40
+STEPS = 20
 SB3 = ("ppo", "dqn", "sac", "td3")
 # Every phase is audited as far as 100 % allow: the hooks of audits are those that could do harm.
 OPTIONS = ("--overhead-budget", "1.0", "--record-only")
 
 
-def told(command, folder):
+@pytest.fixture(scope="module")
+def python():
+    """Runs a job: see bystander_server.py."""
     env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "COLUMNS": "100"}
     for name in ("RANK", "WORLD_SIZE"):
         env.pop(name, None)
-    folder.mkdir()
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
-    printed, mark, last = done.stdout.partition(MARK)
-    assert mark, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    return printed, json.loads(last.splitlines()[0]), done
+    server = subprocess.Popen(
+        [sys.executable, str(SERVER)], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+    def run(folder, *words):
+        folder.mkdir()
+        server.stdin.write(json.dumps([str(folder), [str(each) for each in words]]) + "\n")
+        server.stdin.flush()
+        status = server.stdout.readline()
+        return status, (folder / "stdout").read_text(), (folder / "stderr").read_text()
+
+    yield run
+    server.stdin.close()
+    server.wait(30)
 
 
-def compared(program, folder):
-    """The run folder, after both have been run and compared."""
+def told(ran):
+    """What the program printed, and what it came to."""
+    status, out, err = ran
+    printed, mark, last = out.partition(MARK)
+    assert mark, f"ended with {status}\n{out[-2000:]}\n{err[-4000:]}"
+    return printed, json.loads(last.splitlines()[0])
+
+
+def compare(python, program, folder):
+    """With and without, the same; and with it, it was watched: else that would prove nothing."""
     runs = folder / "runs"
-    bare = [sys.executable, str(PROGRAM), *program]
-    watched = [sys.executable, "-m", "rldebug", "run", *OPTIONS, "--folder", str(runs), str(PROGRAM), *program]
-    printed, expected, _ = told(bare, folder / "bare")
-    printed_watched, found, done = told(watched, folder / "watched")
+    printed, expected = told(python(folder / "bare", PROGRAM, *program))
+    ran = python(folder / "watched", "-m", "rldebug", "run", *OPTIONS, "--folder", runs, PROGRAM, *program)
+    printed_watched, found = told(ran)
     # What is held by whoever watches may be there in addition, and nothing may be missing.
     for name in ("generators", "modules"):
         missing = Counter(expected.pop(name)) - Counter(found.pop(name))
         assert not missing, f"{name} that are not as they were: {dict(missing)}"
     assert found == expected
     assert printed_watched == printed
-    return next(runs.iterdir()), done
-
-
-def check_watched(run, done):
-    """Both being equal proves nothing where nothing was watched."""
-    assert len(list((run / "audits").glob("*.npz"))) >= 2, done.stderr[-2000:]
+    run = next(runs.iterdir())
+    assert len(list((run / "audits").glob("*.npz"))) >= 2, ran[2][-2000:]
     broken = json.loads((run / "run.json").read_text()).get("broken")
     assert not broken, broken
 
 
 @pytest.mark.parametrize("base", BASES)
-def test_every_base_of_the_zoo_is_left_alone(base, tmp_path):
+def test_every_base_of_the_zoo_is_left_alone(base, python, tmp_path):
     told = tomllib.loads((CORPUS / base / "base.toml").read_text())
     for name in told.get("needs", []):
         if importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed")
-    args = [each.format(seed=1) for each in told["args"]]
-    run, done = compared([str(STEPS), str(CORPUS / base / told["entry"]), *args], tmp_path)
-    check_watched(run, done)
+    args = [each.format(seed=1) for each in told.get("args", [])]
+    compare(python, [STEPS, CORPUS / base / told["entry"], *args], tmp_path)

@@ -9,7 +9,7 @@ class Env:
 
 
 def log_of(kind="gymnasium", lanes=1, autoreset="disabled", **facts):
-    log = EnvLog(lambda: (0, 0), lambda: None)
+    log = EnvLog(lambda: (0, 0), lambda env: None)
     env = Env()
     log.new(env, kind, lanes, autoreset, facts)
     return log, env
@@ -109,7 +109,7 @@ def test_the_array_that_the_environment_reuses_is_copied_and_told():
 
 
 def test_environments_called_in_turn_are_acted_on_together():
-    log = EnvLog(lambda: (0, 0), lambda: None)
+    log = EnvLog(lambda: (0, 0), lambda env: None)
     envs = [Env() for _ in range(3)]
     for place, each in enumerate(envs):
         log.new(each, "gymnasium", 1, "disabled", {})

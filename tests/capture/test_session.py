@@ -59,7 +59,7 @@ def test_rows_of_a_loss_are_traced_to_the_steps_they_came_from(scale):
     for audit in script.audits[:2]:
         for term in audit.of("term"):
             rows = term.arrays["rows"]
-            # An audit begins with the first call of the environment: what was done before it is seen by its raw rows only.
+            # An audit begins with the first call of the environment: what came before is found by raw rows only.
             late = 2 if scale != 1.0 and audit.number else 0
             assert len(rows) == 40
             assert (rows[late:] >= 0).all()

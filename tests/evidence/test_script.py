@@ -7,7 +7,7 @@ from rldebug.evidence.script import Audit, Event, Script, decode_audit, encode_a
 
 
 def audit(number=0):
-    log = EnvLog(lambda: (0, 0), lambda: None)
+    log = EnvLog(lambda: (0, 0), lambda env: None)
     env = type("Env", (), {})()
     log.reset(env, np.array([0.5, 1.5]), 3, 1)
     log.step(env, 1, np.array([2.0, 3.0]), 1.0, False, True, None)

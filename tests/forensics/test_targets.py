@@ -138,3 +138,28 @@ def test_it_is_quick() -> None:
     start = time.process_time()
     fit_targets(script)
     assert time.process_time() - start < 2.0
+
+
+def test_a_running_scale_of_the_reward_is_taken_out() -> None:
+    def drifting(of: Rollout, **how: Any) -> Array:
+        scale = 0.5 + np.cumsum(np.abs(np.random.default_rng(1).normal(size=len(of.reward)))) / 5000
+        return gae(replace(of, reward=of.reward * scale[:, None]), 0.97, 0.9, **how)
+
+    (fit,) = fit_targets(on_policy(drifting, lanes=6))
+    assert fit.gamma == pytest.approx(0.97, abs=1e-3)
+    assert fit.lam == pytest.approx(0.9, abs=1e-2)
+    assert fit.rightly("terminated")
+    (fit,) = fit_targets(on_policy(lambda of: drifting(of, mask="none"), lanes=6))
+    assert fit.ending("terminated", "follows") is not None
+
+
+def test_a_soft_target_over_all_actions() -> None:
+    def soft(of: Rollout, picked: Any, said: dict[str, Array]) -> Array:
+        policy = np.exp(said["q0"]) / np.exp(said["q0"]).sum(axis=1, keepdims=True)
+        following = (policy * (np.minimum(said["q1"], said["q2"]) - 0.2 * np.log(policy))).sum(axis=1)
+        return np.asarray(of.reward[picked, 0] + 0.95 * (1.0 - of.terminated[picked, 0]) * following)
+
+    (fit,) = fit_targets(replay(soft, critics=3))
+    assert fit.name == "min q1 q2 over q0"
+    assert not fit.mistake
+    assert fit.entropy == pytest.approx(-0.2 * 0.95, abs=1e-3)

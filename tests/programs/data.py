@@ -108,6 +108,10 @@ def dqn(bug: str = "", *, steps: int = 200, env: gym.Env[Any, Any] | None = None
             continue
         pool = memory[-8:] if bug == "newest only" else memory[: len(memory) // 2] if bug == "older half" else memory
         rows = [pool[each] for each in rng.integers(0, len(pool), 32)]
+        if bug == "ring" and step % 2:
+            rows[:2] = [(*memory[-1][:3], memory[0][0], False)] * 2
+        if bug == "drawn again":
+            rows = [memory[each] for each in np.random.default_rng(7).integers(0, 30, 32)]
         if bug == "empty rows":
             rows[::2] = [(np.zeros(WIDTH, np.float32), 0, 0.0, np.zeros(WIDTH, np.float32), False)] * 16
         s, a, r, s2, end = (np.array(each) for each in zip(*rows, strict=True))

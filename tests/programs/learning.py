@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
+from functools import cache
+from typing import Any
+
+import numpy as np
 import torch
-from torch import Tensor, nn, optim
+from torch import nn, optim
+
+from rldebug.evidence.run import Run
+from rldebug.evidence.script import Audit, Event, Nodes, Script
+from tests.watched import watched
+
+Made = tuple[str, dict[str, Any], dict[str, Any]]  # an event: kind, detail, arrays
+
+
+@cache
+def seen(program: str, fault: str = "", **options: Any) -> tuple[Run, Script]:
+    """What was seen of one of the programs below; each is run once for all tests."""
+    return watched(lambda: globals()[program](fault, **options))
 
 
 def regression(fault: str = "", steps: int = 60) -> None:
@@ -11,9 +28,9 @@ def regression(fault: str = "", steps: int = 60) -> None:
     draw = torch.Generator().manual_seed(0)
     torch.manual_seed(0)
     critic = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1))
-    head = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+    head = nn.Sequential(nn.Linear(4, 24), nn.Tanh(), nn.Linear(24, 1))
     held = [*critic.parameters(), *head.parameters()]
-    optimizer = optim.Adam(held, lr=1e-2)
+    optimizer: optim.Optimizer = optim.Adam(held, lr=1e-2)
     if fault == "in no optimizer":
         optimizer = optim.Adam(critic.parameters(), lr=1e-2)
     elif fault == "made anew later":
@@ -42,7 +59,8 @@ def regression(fault: str = "", steps: int = 60) -> None:
                 optimizer.zero_grad()
             if fault == "clip before":
                 nn.utils.clip_grad_norm_(held, 0.05)
-            _loss(critic, head, draw, fault).backward()
+            loss: Any = _loss(critic, head, draw, fault)
+            loss.backward()
         if fault == "cleared before step":
             optimizer.zero_grad()
         if fault in ("clip", "clip to nothing", "clip critic"):
@@ -57,7 +75,7 @@ def regression(fault: str = "", steps: int = 60) -> None:
             schedule.step()
 
 
-def _loss(critic: nn.Module, head: nn.Module, draw: torch.Generator, fault: str) -> Tensor:
+def _loss(critic: nn.Module, head: nn.Module, draw: torch.Generator, fault: str) -> Any:
     rows = torch.randn(16, 4, generator=draw)
     error = (critic(rows) - 3 * rows[:, :1]).pow(2).mean()
     if fault == "made anew later":
@@ -77,12 +95,12 @@ def actor_critic(fault: str = "", steps: int = 24) -> None:
     alpha_step = optim.Adam([log_alpha], lr=1e-3)
     for _ in range(steps):
         rows = torch.randn(16, 4, generator=draw)
-        critic_loss = (critic(torch.cat([rows, rows[:, :1]], 1)) - rows[:, 1:2]).pow(2).mean()
+        critic_loss: Any = (critic(torch.cat([rows, rows[:, :1]], 1)) - rows[:, 1:2]).pow(2).mean()
         critic_step.zero_grad()
         critic_loss.backward()
         critic_step.step()
         mean, log_std = actor(rows).chunk(2, dim=1)
-        dist = torch.distributions.Normal(mean, log_std.exp())
+        dist: Any = torch.distributions.Normal(mean, log_std.exp())
         action = dist.rsample()
         logp = dist.log_prob(action)
         actor_loss = (log_alpha.exp().detach() * logp - critic(torch.cat([rows, action], 1))).mean()
@@ -92,3 +110,70 @@ def actor_critic(fault: str = "", steps: int = 24) -> None:
         (actor_loss + alpha_loss).backward()
         actor_step.step()
         alpha_step.step()
+
+
+def script(*audits: list[Made], every: int = 100, **things: Any) -> Script:
+    """Evidence made by hand: for each audit its events (kind, detail, arrays); an audit for every so many updates."""
+    made = []
+    for number, events in enumerate(audits):
+        update = every * number
+        listed = [
+            Event(order, kind, update, 0, detail, {key: np.asarray(each) for key, each in arrays.items()})
+            for order, (kind, detail, arrays) in enumerate(events)
+        ]
+        made.append(Audit(number, number, update, update, nodes(), tuple(listed)))
+    meta = things.pop("meta", {"state": "finished"})
+    return Script(made, things, things.pop("notes", ()), meta)
+
+
+def nodes() -> Nodes:
+    """No observation at all."""
+    columns: Any = {each.name: np.zeros(0, np.int64) for each in dataclasses.fields(Nodes)}
+    flags = dict.fromkeys(("terminated", "truncated", "phantom", "first", "acted"), np.zeros(0, bool))
+    wide = {"action": np.zeros((0, 1)), "obs": np.zeros((0, 0), np.float32), "obs_stats": np.zeros((0, 4))}
+    return Nodes(**{**columns, **flags, **wide, "reward": np.zeros(0)})
+
+
+def loss(reached: list[str], line: int = 1, **more: Any) -> Made:
+    detail = {"reached": reached, "how": "backward", "frozen": [], "missed": 0, "asked": 0, "line": ["train.py", line]}
+    return "loss", {**detail, **more}, {}
+
+
+def term(
+    kind: str, reached: list[str], coefficient: float = 1.0, **more: Any
+) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    arrays: dict[str, Any] = {key: more.pop(key) for key in ("prediction", "target", "weight") if key in more}
+    return "term", {"kind": kind, "reached": reached, "coefficient": coefficient, "sides": {}, **more}, arrays
+
+
+def step(optimizer: str, norms: dict[str, float], **more: Any) -> Made:
+    whole = sum(each**2 for each in norms.values()) ** 0.5
+    detail = {"optimizer": optimizer, "grad_norm": whole, "grad_norms": norms, "of": 4, "without": 0, "lr": 1e-3}
+    return "step", {**detail, "line": ["train.py", 9], **more}, {}
+
+
+def zero(optimizer: str) -> Made:
+    return "zero", {"optimizer": optimizer, "line": ["train.py", 3]}, {}
+
+
+def clip(modules: list[str], limit: float, norm: float, **more: Any) -> Made:
+    detail = {"how": "norm", "limit": limit, "norm": norm, "tensors": 4, "without": 0, "after_step": False}
+    return "clip", {**detail, "modules": modules, "line": ["train.py", 5], **more}, {}
+
+
+def optimizer(modules: dict[str, int], **more: Any) -> dict[str, Any]:
+    made = {"class": "Adam", "settings": {"eps": 1e-8}, "modules": modules, "tensors": 4, "numel": 1000, "steps": 500}
+    return {**made, "created": ["train.py", 2], "lr_highest": 1e-3, **more}
+
+
+def module(owners: dict[str, int], **more: Any) -> dict[str, Any]:
+    return {
+        "owners": owners,
+        "trainable": 4,
+        "tensors": 4,
+        "parameters": 1000,
+        "acting": 0,
+        "inside": None,
+        "layers": {},
+        **more,
+    }

@@ -20,17 +20,6 @@ from tests.programs.data import WIDTH, Drift, net, tensor
 from tests.watched import watched
 
 
-class Masked(nn.Module):
-    """Draws by hand: probabilities of three actions, of which one may be forbidden."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.body = net(3)
-
-    def forward(self, obs: Tensor) -> Tensor:
-        return torch.as_tensor(self.body(obs))
-
-
 class WideDrift(Drift):
     def __init__(self, seed: int) -> None:
         super().__init__(seed, box=True)
@@ -42,7 +31,7 @@ class Agent:
 
     def __init__(self, bug: str, numbers: bool) -> None:
         self.bug, self.numbers = bug, numbers
-        self.policy = net(1) if numbers else Masked() if bug.startswith("masked") else net(3)
+        self.policy = net(1) if numbers else net(3)
         self.scale = nn.Parameter(torch.zeros(1))
         if not numbers:
             with torch.no_grad():
@@ -62,9 +51,9 @@ class Agent:
     def act(self, obs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Action, its log-prob, and what is given to the environment."""
         if self.bug.startswith("masked"):
-            chance = self.chances(obs)
-            action = torch.multinomial(chance, 1)[:, 0]
-            return action, chance.gather(1, action[:, None])[:, 0].log(), action
+            table = self.masked(obs)
+            action = torch.multinomial(table.exp(), 1)[:, 0]
+            return action, table.gather(1, action[:, None])[:, 0], action
         dist = self.dist(obs, True)
         if self.numbers:
             action = dist.mean + dist.stddev * torch.randn_like(dist.mean) * (3 if self.bug == "wide noise" else 1)
@@ -74,22 +63,25 @@ class Agent:
         action = dist.probs.argmax(-1) if self.bug == "greedy" else dist.sample()
         return action, dist.log_prob(action), action
 
-    def chances(self, obs: Tensor) -> Tensor:
-        chance = self.policy(obs).softmax(-1) * torch.stack([obs[:, 0] < 0.3, obs[:, 0] > -9, obs[:, 1] < 0.3], 1)
-        return chance if self.bug == "masked, not whole" else chance / chance.sum(-1, keepdim=True)
+    def masked(self, obs: Tensor) -> Tensor:
+        """Log-probs of three actions, of which some are forbidden by the observation."""
+        allowed = torch.stack([obs[:, 0] < 0.3, obs[:, 0] > -9, obs[:, 1] < 0.3], 1)
+        if self.bug == "masked too late":
+            return self.policy(obs).log_softmax(-1).masked_fill(~allowed, -1e9)
+        return self.policy(obs).masked_fill(~allowed, -1e9).log_softmax(-1)
 
     def logp(self, obs: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
         """With the entropy."""
         if self.bug.startswith("masked"):
-            chance = self.chances(obs)
-            return chance.gather(1, action[:, None].long())[:, 0].log(), -(chance * (chance + 1e-9).log()).sum(-1)
+            table = self.masked(obs)
+            return table.gather(1, action[:, None].long())[:, 0], -(table.exp() * table).sum(-1)
         dist = self.dist(obs, False)
         if self.numbers:
             return dist.log_prob(action).sum(-1), dist.entropy().sum(-1)
         return dist.log_prob(action), dist.entropy()
 
 
-def ppo(bug: str = "", *, numbers: bool = False, phases: int = 5, lanes: int = 4, horizon: int = 24) -> None:
+def ppo(bug: str = "", *, numbers: bool = False, phases: int = 5, lanes: int = 8, horizon: int = 16) -> None:
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     made = (lambda seed: WideDrift(seed)) if bug == "tiny range" else (lambda seed: Drift(seed, box=numbers))
@@ -99,7 +91,7 @@ def ppo(bug: str = "", *, numbers: bool = False, phases: int = 5, lanes: int = 4
     agent, critic, reference = Agent(bug, numbers), net(1), Agent(bug, numbers)
     optimizer = torch.optim.Adam([*agent.parameters(), *critic.parameters()], 3e-3)
     obs, _ = envs.reset()
-    for _ in range(phases):
+    for _ in range(phases + 3 * (bug == "entropy drowns")):
         rows: list[Any] = []
         for _ in range(horizon):
             with torch.no_grad():
@@ -133,7 +125,7 @@ def clipped_loss(bug: str, agent: Agent, critic: nn.Module, reference: Agent, ro
     elif bug == "two advantages":
         gain = torch.min(ratio * raw, cut)
     elif bug == "mean log-prob":
-        gain = new.mean() * raw
+        gain = new.mean() * advantage
     else:
         gain = torch.min(plain, cut)
     loss = -gain.mean()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import tarfile
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -21,6 +23,10 @@ from rldebug.benchmark.shelf import find
 Key = tuple[str, str, str, str]
 _PEER_SECONDS = 6.0  # times what the program itself may take
 _SAID = 300  # characters of what a command that failed said last
+_ONLY_JUDGES = (
+    "benchmark", "render", "commands", "rules", "forensics", "oracles", "probes", "algos", "integrations", "demo",
+    "diagnose.py", "recorded.py", "verify.py", "probe.py", "env.py", "transplant.py", "symptoms.py", "testing.py",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,7 @@ class Question:
     means: str
     script: Path | None = None
     measured: Mapping[str, Any] = field(default_factory=dict)
+    kept: Path | None = None  # where recordings are kept
 
     @property
     def key(self) -> Key:
@@ -43,7 +50,8 @@ class Question:
         if self.case.base.missing() or means.lacks(self.case.base):
             return self.tool, self.means, self.case.base.name, "does not apply"
         files = None if means.files is None else means.files(self.case.base)
-        how = repr((_digest_of_rldebug(), means.commands(self.case), means.changes(self.case.base)))
+        records = () if means.records is None else means.records(self.case)
+        how = repr((_digest_of_rldebug(), *records, means.commands(self.case), means.changes(self.case.base)))
         return self.tool, self.means, digest(self.case, files), hashlib.sha256(how.encode()).hexdigest()[:12]
 
 
@@ -101,6 +109,8 @@ def _ask_rldebug(question: Question, forked: bool) -> Answer:
             lay_out(case, folder, more=means.changes(case.base))
         except CorpusError as error:  # the bug sits where the user's lines would go
             return Answer(*question.key, could_not=str(error), how="does not apply")
+        if means.records is not None:
+            seconds += _record(question, means.records(case), folder, forked)
         for place, words in enumerate(means.commands(case)):
             report = folder.parent / f"report-{place}.json"
             ended = run_python(
@@ -119,6 +129,29 @@ def _ask_rldebug(question: Question, forked: bool) -> Answer:
     findings = [_found(each) for report in reports for each in report["findings"] if not each.get("follows")]
     suspects = together((each["component"], each["score"]) for report in reports for each in report["suspects"])
     return Answer(*question.key, tuple(findings), suspects, failed, seconds=round(seconds, 1))
+
+
+def _record(question: Question, commands: Sequence[Sequence[str]], folder: Path, forked: bool) -> float:
+    """Run folders of the program: those kept from before, where nothing that records has changed; else new ones.
+
+    Rules are tried out far more often than hooks are changed, and watching takes far longer than judging.
+    """
+    words = repr((digest(question.case), _digest_of_rldebug(but=_ONLY_JUDGES), commands))
+    kept = question.kept and question.kept / f"{hashlib.sha256(words.encode()).hexdigest()[:16]}.tar"
+    if kept and kept.is_file():
+        with tarfile.open(kept) as archive:
+            archive.extractall(folder, filter="data")
+        return 0.0
+    seconds, limit = 0.0, max(find(question.means).cpu_seconds, question.case.base.cpu_seconds)
+    for each in commands:
+        seconds += run_python(each, folder, cpu_seconds=limit, forked=forked).wall
+    if kept and (folder / ".rldebug").is_dir():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        draft = kept.with_suffix(f".{os.getpid()}")
+        with tarfile.open(draft, "w:gz", compresslevel=1) as archive:
+            archive.add(folder / ".rldebug", ".rldebug")
+        draft.replace(kept)
+    return seconds
 
 
 def _ask_peer(question: Question) -> Answer:
@@ -206,11 +239,9 @@ class Answers:
 
 
 @cache
-def _digest_of_rldebug() -> str:
+def _digest_of_rldebug(but: tuple[str, ...] = ("benchmark", "render")) -> str:
     root = Path(__file__).resolve().parent.parent
-    files = [
-        each for each in sorted(root.rglob("*.py")) if each.relative_to(root).parts[0] not in ("benchmark", "render")
-    ]
+    files = [each for each in sorted(root.rglob("*.py")) if each.relative_to(root).parts[0] not in but]
     return _digest_of(*(each for each in files if each.name != "bench.py"))
 
 

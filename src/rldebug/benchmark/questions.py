@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,7 +46,8 @@ def answer_all(
     asked: Sequence[Question], answers: Answers, spread: Spread, progress: Callable[[int, int, Answer], None]
 ) -> list[Answer]:
     """The answers to all of them; what is known already is not asked again."""
-    left = answers.open(asked)
+    kept = answers.file.absolute().parent / "recordings"
+    left = [replace(each, kept=kept) for each in answers.open(asked)]
     for done, (_, answer) in enumerate(spread(ask, left), 1):
         answers.add(answer)
         progress(done, len(left), answer)

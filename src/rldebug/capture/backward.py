@@ -220,6 +220,7 @@ class Backward:
             rows, match = audit.rows(term.inputs) if term.inputs else (np.empty(0, np.int64), "none")
             arrays: dict[str, NDArray[Any]] = {**term.arrays, "rows": rows}
             detail = _detail(term)
+            _describe_input(term.inputs, detail, arrays)
             for name in ("coefficient", "scale"):
                 if isinstance(detail.get(name), (int, float)):
                     detail[name] /= scale
@@ -314,6 +315,16 @@ def leaves(roots: Iterable[Tensor]) -> set[int]:
                 seen.add(following)
                 todo.append(following)
     return found
+
+
+def _describe_input(inputs: Sequence[Tensor], detail: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """What reaches the first layer, after whatever the network itself does to it: a `/255` inside of forward."""
+    if inputs and inputs[0].is_floating_point() and inputs[0].numel():
+        first = inputs[0].detach().float()
+        arrays["first_input"] = np.array(
+            [float(each) for each in (first.min(), first.max(), first.mean(), first.std())]
+        )
+        detail["first_input_shape"] = list(first.shape)
 
 
 def _detail(term: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.capture.fingerprints import fingerprint, flat
+from rldebug.capture.frames import Frames
 
 CAPACITY = 1 << 17  # nodes
 RECENT = 4096  # nodes whose observation itself is kept, where it is narrow
@@ -70,7 +71,7 @@ class Stream:
         self.over = [False] * lanes  # the episode has ended, and nobody has called reset
         self.running = [(0.0, 0)] * lanes
         self.steps = self.resets = self.calls = 0
-        self.phases, self._phase = 0, -1
+        self.phases, self.phase = 0, -1  # how many it was called in, and the last of them
         self.learned = 0
         self.seeds: list[Any] = []
         self.shape: tuple[int, ...] | None = None
@@ -86,6 +87,7 @@ class Stream:
         self.outside = 0
         self.obs = _Elements()
         self.looked = self.blank = self.repeated = self.aliased = self.changed = self.nonfinite = 0
+        self.frames = Frames()
         self.last: Any = None  # the observation object handed over last, to notice when it is reused
 
     def parts(self, value: Any) -> Sequence[Any]:
@@ -127,6 +129,7 @@ class Stream:
                 "distinct": len(self.distinct),
             },
             "action": action,
+            "frames": self.frames.describe(),
             "obs": {
                 **self.obs.describe(),
                 "looked": self.looked,
@@ -206,9 +209,9 @@ class _Elements:
 
 
 class EnvLog:
-    def __init__(self, clock: Callable[[], tuple[int, int]], on_call: Callable[[], None]) -> None:
+    def __init__(self, clock: Callable[[], tuple[int, int]], on_call: Callable[[Any], None]) -> None:
         self.clock = clock  # the phase, and optimizer steps so far
-        self.on_call = on_call  # before a call is logged: a phase may end here
+        self.on_call = on_call  # with the environment, before a call is logged: a phase may end here
         self.nodes: list[Node] = []
         self.next_id = 0
         self.index: dict[int, Node] = {}  # fingerprint -> the newest node with it
@@ -243,7 +246,7 @@ class EnvLog:
         return None
 
     def reset(self, env: Any, obs: Any, seed: Any, lanes: int, mask: Any = None) -> None:
-        self.on_call()
+        self.on_call(env)
         with self._lock:
             self._saw_reset(env, obs, seed, lanes, mask)
 
@@ -259,6 +262,7 @@ class EnvLog:
             before = stream.current[lane]
             node = self._node(stream, lane, each)
             node.first = True
+            stream.frames.look(before.obs if before is not None else None, node.obs, reset=True)
             if before is not None and before.acted:
                 before.succ = node.id  # not reached: an end without a flag
             elif before is not None and stream.over[lane]:
@@ -275,7 +279,7 @@ class EnvLog:
     def step(
         self, env: Any, action: Any, obs: Any, reward: Any, terminated: Any, truncated: Any, final_obs: Any
     ) -> None:
-        self.on_call()
+        self.on_call(env)
         with self._lock:
             self._saw_step(env, action, obs, reward, terminated, truncated, final_obs)
 
@@ -338,6 +342,8 @@ class EnvLog:
             before.succ = node.id
         stream.current[lane] = node
         stream.over[lane] = done and not node.first
+        if before is not None:
+            stream.frames.look(before.obs, node.obs, reset=node.first)
         if phantom:
             return
         self.steps += 1
@@ -366,8 +372,8 @@ class EnvLog:
         self.round[stream.index] = stream
         self.newest = stream
         phase = self.clock()[0]
-        if phase != stream._phase:
-            stream._phase = phase
+        if phase != stream.phase:
+            stream.phase = phase
             stream.phases += 1
 
     def _node(self, stream: Stream, lane: int, obs: Any, indexed: bool = True) -> Node:

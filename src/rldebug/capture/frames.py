@@ -43,7 +43,7 @@ class Frames:
         self.moved += follows and not equal
 
     def describe(self) -> dict[str, int]:
-        """length: of the stack; looked, equal (all frames), moved (as a stack does); begun, carried: of first observations."""
+        """equal: all frames of the stack are; moved: as a stack does; begun, carried: of first observations."""
         if not self.length:
             return {}
         names = ("length", "looked", "equal", "moved", "begun", "begun_equal", "carried")

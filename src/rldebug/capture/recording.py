@@ -32,6 +32,7 @@ class Recording:
     log: EnvLog
     matcher: Matcher
     updates: Any  # how many optimizer steps so far: asked for at each event
+    evaluation: Any = None  # the environment that is looked at, where it is not one that is learned from
     heard: Callable[[Event], None] | None = None
     first_call: int = 0  # of an environment
     first_node: int = 0

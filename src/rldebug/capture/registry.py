@@ -68,7 +68,7 @@ class Registry:
 
 
 def locals_of(frame: FrameType) -> dict[str, Any]:
-    """Its variables. Up to Python 3.12 a frame keeps the snapshot it is asked for, and everything in it, alive: emptied."""
+    """Its variables. Up to Python 3.12 a frame keeps the snapshot it is asked for, and all in it: emptied."""
     found = dict(frame.f_locals)
     # The dict of a module or class is its namespace itself; and a debugger writes the snapshot back.
     if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED and sys.gettrace() is None:

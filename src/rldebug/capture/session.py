@@ -6,6 +6,7 @@ audits the hooks only count.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import threading
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from torch import nn
 
 from rldebug.capture import backward
 from rldebug.capture.env_log import EnvLog
@@ -33,6 +35,9 @@ _WINDOW = 16  # env calls that an audit spans at least: a phase of DQN is a sing
 _UPDATES = 12  # updates that an audit spans at least where there is no environment
 _GRACE = 0.3  # seconds that audits may take on top of the budget, so that short programs are seen too
 _NOTES = 256  # of one kind
+_EVALUATIONS = 6  # audits of what is played and not learned from
+_PLAYED = 400  # env calls that one of them spans at most
+_LEFT_ALONE = 50  # env calls without an update, and twice as many as ever before: the program has gone over to playing
 _TELL_EVERY = 20.0  # seconds between two tellings of streams, modules and counts: kill -9 loses at most that
 
 
@@ -62,6 +67,8 @@ class Session:
         self.spent = 0.0  # seconds in audits
         self.started = time.monotonic()
         self._depth = 0
+        self._evaluations = 0
+        self._phase_calls = self._longest = 0  # env calls in this phase, and in the longest so far
         self._stepped = False  # an optimizer has stepped since the last call of an environment
         self._next_audit = 0  # phase
         self._next_update = 0  # where there is no environment
@@ -117,6 +124,8 @@ class Session:
 
     def stepped(self) -> None:
         """After every optimizer step."""
+        if self.audit is not None and self.audit.evaluation is not None:
+            self._end()
         self.updates += 1
         self._stepped = True
         if self.audit is not None:
@@ -150,12 +159,21 @@ class Session:
         for each in self.on_event:
             self._safely("following", each, event)
 
-    def _env_called(self) -> None:
+    def _env_called(self, env: Any) -> None:
         """Before an env call is logged. An actor in a thread of its own does not know where an update ends."""
+        self._phase_calls += 1
+        audit = self.audit
+        if audit is not None and audit.evaluation is not None:
+            if env is not audit.evaluation or self.log.calls - audit.first_call >= _PLAYED:
+                self._end()
+        elif audit is None and self.updates and self._is_evaluation(env):
+            self._begin(evaluation=env)
+            self._evaluations += 1
         if not self._stepped:
             return
         self._stepped = False
         self.phase += 1
+        self._longest, self._phase_calls = max(self._longest, self._phase_calls), 0
         audit = self.audit
         if audit is not None:
             if audit.steps and self.log.calls - audit.first_call >= _WINDOW:
@@ -165,18 +183,28 @@ class Session:
             self._look()
             self._begin()
 
+    def _is_evaluation(self, env: Any) -> bool:
+        """An environment that is new, or was left alone for a while; or one played for long without learning."""
+        if self._evaluations >= _EVALUATIONS or (self._evaluations >= 2 and not self._affordable()):
+            return False
+        stream = self.log.stream_of(env)
+        if stream is not None and self._phase_calls == max(_LEFT_ALONE, 2 * self._longest):
+            return True
+        return stream is None or (stream is not self.log.newest and stream.phase < self.phase - 1)
+
     def _affordable(self) -> bool:
         if self.audits < _FIRST:
             return True
         return self.spent <= self.options.overhead_budget * time.process_time() + _GRACE
 
-    def _begin(self) -> None:
+    def _begin(self, evaluation: Any = None) -> None:
         if os.getpid() != self._pid or self._file is None:
             return
         with self.timed():
             self.audit = Recording(
                 self.audits, self.phase, self.updates, self.log.steps, self.log, self.matcher, lambda: self.updates
             )
+            self.audit.evaluation = evaluation
             self.audit.heard = self._heard
             self.audit.first_call = self.log.calls
             current = self.log.current()
@@ -196,10 +224,32 @@ class Session:
             self.audit = None
             self.audits += 1
             # Ever further apart: a long program is seen at its start, and again whenever it has grown by an eighth.
-            self._next_audit = self.phase if self.audits < _FIRST else self.phase + max(1, self.phase // 8)
+            if audit.evaluation is None:
+                self._next_audit = self.phase if self.audits < _FIRST else self.phase + max(1, self.phase // 8)
+            if self.audits == _FIRST:
+                self._safely("looking for copies", self._find_copies)
+            self._count_learned(audit)
             self._safely("writing an audit", self._write_audit, audit)
             if time.monotonic() - self._told > _TELL_EVERY or self.audits <= _FIRST:
                 self._safely("telling", self.tell)
+
+    def _count_learned(self, audit: Recording) -> None:
+        for event in audit.events:
+            if event.kind == "term":
+                for row in event.arrays.get("rows", ()):
+                    node = self.log.get(int(row))
+                    if node is not None:
+                        self.log.streams[node.stream].learned += 1
+
+    def _find_copies(self) -> None:
+        """Networks shaped like one that learns, which nobody has called yet: a target kept up and never used."""
+        shapes = {_shapes(module) for _, module in self.registry.living()}
+        for each in gc.get_objects():
+            # By type: isinstance would ask objects that answer with a warning, or an import.
+            if not issubclass(type(each), nn.Module) or self.registry.owners(map(id, each.parameters())):
+                continue  # or a part of one that is known, or around it
+            if _shapes(each) in shapes:
+                self.registry.module(each)
 
     def _write_audit(self, audit: Recording) -> None:
         folder = self.folder / "audits"
@@ -296,6 +346,10 @@ class Session:
             call(*args)
         except Exception:
             self.switch.failed(what)
+
+
+def _shapes(module: nn.Module) -> tuple[Any, ...]:
+    return tuple(tuple(each.shape) for each in module.parameters()) or (id(module),)
 
 
 def _finite(value: Any) -> Any:

@@ -180,9 +180,11 @@ def distances(surrogate: Surrogate) -> NDArray[np.float64] | None:
     ):
         return None
     action, mean, std = (np.asarray(arrays[name], dtype=np.float64) for name in ("action", "mean", "std"))
-    if not action.shape == mean.shape == std.shape or action.ndim != 2 or len(action) < 8 or not (std > 0).all():
+    if not action.shape == mean.shape == std.shape or action.ndim not in (1, 2) or len(action) < 8:
         return None
-    found: NDArray[np.float64] = (action - mean) / std
+    if not (std > 0).all():
+        return None
+    found: NDArray[np.float64] = ((action - mean) / std).reshape(len(action), -1)
     return found if np.isfinite(found).all() else None
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from rldebug.evidence.script import UNKNOWN, Audit, Event, Nodes
 from rldebug.forensics.robust_fit import Array
-from rldebug.forensics.target_rows import Flags, Ints, column_of, is_output, same
+from rldebug.forensics.target_rows import Flags, Ints, column_of, is_output, places_of, same
 
 _GOOD = 0.9
 
@@ -51,7 +51,7 @@ def batch_of(audit: Audit, term: Event) -> Batch | None:
         return None
     nodes = audit.nodes
     ids, numbers, index = _once(term.arrays["rows"], numbers, term.arrays.get("index"))
-    places = nodes.index(ids)
+    places = places_of(nodes, ids)
     safe = np.where(places >= 0, places, 0)
     known = (places >= 0) & nodes.acted[safe] & ~nodes.phantom[safe] & (nodes.alike[safe] == 0) & np.isfinite(numbers)
     if known.sum() < 4:
@@ -121,10 +121,10 @@ def _by_critic(event: Event, name: str, count: int) -> bool:
 def _fitting(nodes: Nodes, ids: Ints, known: Flags, said: _Said, own: bool) -> _Said | None:
     """With a row for each row of the loss, where it was asked about the next observations, or about the same ones."""
     equal = np.append(same(nodes), UNKNOWN)
-    places = nodes.index(ids)
+    places = places_of(nodes, ids)
     safe = np.where(places >= 0, places, 0)
-    want = equal[np.where(known, places if own else nodes.index(nodes.nxt[safe]), UNKNOWN)]
-    seen = equal[nodes.index(said.rows)]
+    want = equal[np.where(known, places if own else places_of(nodes, nodes.nxt[safe]), UNKNOWN)]
+    seen = equal[places_of(nodes, said.rows)]
     done = (nodes.terminated[safe] | nodes.truncated[safe]) & known
     count = len(said.rows)
     if count == len(ids):
@@ -146,7 +146,7 @@ def _resets(nodes: Nodes, places: Ints, rows: Ints) -> Flags:
     """Rows of ended steps where the network was asked about the observation of the reset."""
     safe = np.where(places >= 0, places, 0)
     done = nodes.terminated[safe] | nodes.truncated[safe]
-    led = nodes.index(nodes.nxt[safe])
+    led = places_of(nodes, nodes.nxt[safe])
     onward = np.where(nodes.succ[safe] != nodes.nxt[safe], nodes.succ[safe], np.append(nodes.succ, UNKNOWN)[led])
     return np.asarray(done & (rows >= 0) & (rows == onward) & (rows != nodes.nxt[safe]))
 
@@ -185,6 +185,7 @@ def _bootstraps(said: Sequence[_Said], discrete: bool, prefix: str) -> dict[str,
                 for other in wide[place + 1 :]:
                     if other.output.shape == each.output.shape:
                         f[f"min {each.module} {other.module}"] = np.minimum(each.output, other.output).max(axis=1)
+            f.update(_expected(wide[-4:]))
         return f
     for place, each in enumerate(thin[:6]):
         for other in thin[place + 1 : 6]:
@@ -196,6 +197,31 @@ def _bootstraps(said: Sequence[_Said], discrete: bool, prefix: str) -> dict[str,
             for other in thin[place + 1 : 6]:
                 f[f"larger {each.module} {other.module}"] = np.maximum(each.output, other.output)[:, 0]
                 f[f"average {each.module} {other.module}"] = (each.output + other.output)[:, 0] / 2.0
+    return f
+
+
+def _expected(wide: Sequence[_Said]) -> dict[str, Array]:
+    """Values averaged over a policy that one of the networks gives, and the negative entropy of that policy."""
+    f: dict[str, Array] = {}
+    for actor in wide:
+        critics = [each for each in wide if each is not actor and each.output.shape == actor.output.shape]
+        if not critics:
+            continue
+        out = actor.output
+        proper = out.min() >= 0.0 and np.allclose(out.sum(axis=1), 1.0, atol=1e-4)
+        top = np.exp(out - out.max(axis=1, keepdims=True))
+        policy = out if proper else top / top.sum(axis=1, keepdims=True)
+        f[f"logp of {actor.module}"] = (policy * np.log(np.maximum(policy, 1e-12))).sum(axis=1)
+        for place, one in enumerate(critics):
+            for two in critics[place + 1 :]:
+                f[f"min {one.module} {two.module} over {actor.module}"] = (
+                    policy * np.minimum(one.output, two.output)
+                ).sum(axis=1)
+                f[f"larger {one.module} {two.module} over {actor.module}"] = (
+                    policy * np.maximum(one.output, two.output)
+                ).sum(axis=1)
+        for one in critics:
+            f[f"mean of {one.module} over {actor.module}"] = (policy * one.output).sum(axis=1)
     return f
 
 

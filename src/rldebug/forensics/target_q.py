@@ -6,7 +6,7 @@ What there is to choose from is found by target_next; the formula is the one tha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -23,7 +23,8 @@ _ROWS = 24
 _GOOD = 0.9
 _FAIR = 0.5  # enough to know γ, where the reward is changed on the way
 _DECIDING = 8
-_TERMS = 64  # of one site
+_TERMS = 40  # of one site
+_PER_AUDIT = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +44,15 @@ class QFormula:
     where: Where = field(default_factory=Where)
 
 
-def q_formulas(script: Script) -> list[QFormula]:
+def q_formulas(script: Script, without: Container[Site] = ()) -> list[QFormula]:
+    """Of each regression whose formula was found; `without`: those that are explained already."""
     terms: dict[Site, list[Event]] = {}
     batches: dict[Site, list[Batch]] = {}
     for audit in script.audits:
+        here: Counter[Site] = Counter()
         for site, term in sited(audit, "regression"):
-            if len(batches.get(site, ())) >= _TERMS:
+            here[site] += 1
+            if site in without or here[site] > _PER_AUDIT or len(batches.get(site, ())) >= _TERMS:
                 continue
             batch = batch_of(audit, term)
             if batch is not None:

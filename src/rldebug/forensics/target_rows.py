@@ -114,12 +114,20 @@ class Group:
     steps: Steps
 
 
+def places_of(nodes: Nodes, ids: Ints) -> Ints:
+    """As Nodes.index, quickly: ids rise."""
+    if not len(nodes):
+        return np.full(len(ids), UNKNOWN, dtype=np.int64)
+    places = np.minimum(np.searchsorted(nodes.id, ids), len(nodes) - 1)
+    return np.where(nodes.id[places] == ids, places, UNKNOWN)
+
+
 def after(nodes: Nodes) -> Ints:
     """What was acted on next, as places of the nodes. The final observation is not acted on: one further."""
-    places = nodes.index(nodes.succ)
+    places = places_of(nodes, nodes.succ)
     for _ in range(2):
         idle = (places >= 0) & ~nodes.acted[places] & (np.append(nodes.succ, UNKNOWN)[places] >= 0)
-        onward = nodes.index(np.where(idle, nodes.succ[places], UNKNOWN))
+        onward = places_of(nodes, np.where(idle, nodes.succ[places], UNKNOWN))
         places = np.where(idle & (onward >= 0), onward, places)
     return np.asarray(places)
 
@@ -196,7 +204,7 @@ def _stretches(audit: Audit, kind: str, array: str) -> dict[tuple[Site, int], li
 
 def base_update(nodes: Nodes, term: Event) -> int | None:
     """Optimizer steps before the acting that the term learns from, where nearly all of it is one stretch of acting."""
-    places = nodes.index(term.arrays["rows"])
+    places = places_of(nodes, term.arrays["rows"])
     acted = places[(places >= 0) & np.where(places >= 0, nodes.acted[places], False)]
     if len(acted) < _SAME * len(places) or not len(acted):
         return None
@@ -210,7 +218,7 @@ def _table(audit: Audit, base: int, terms: Sequence[Event], array: str, number: 
     for term in terms:
         numbers = column_of(term, array)
         assert numbers is not None
-        places = nodes.index(term.arrays["rows"])
+        places = places_of(nodes, term.arrays["rows"])
         good = (places >= 0) & np.isfinite(numbers)
         good &= np.where(good, nodes.acted[places] & (nodes.alike[places] == 0) & (nodes.update[places] == base), False)
         for place, each in zip(places[good].tolist(), numbers[good].tolist(), strict=True):
@@ -227,7 +235,7 @@ def _table(audit: Audit, base: int, terms: Sequence[Event], array: str, number: 
     next_acted = np.where(onward[rows] >= 0, nodes.acted[onward[rows]] & (nodes.update[onward[rows]] == base), False)
     given_up = _given_up(nodes, rows, onward[rows])
     done = nodes.terminated[rows] | nodes.truncated[rows] | given_up
-    nxt = nodes.index(nodes.nxt[rows])
+    nxt = places_of(nodes, nodes.nxt[rows])
     lane = nodes.lane[rows] + 4096 * nodes.stream[rows]
     time = np.zeros(len(rows), dtype=np.int64)
     for each in np.unique(lane):
@@ -296,7 +304,7 @@ def _predicted(audit: Audit, base: int, terms: Sequence[Event]) -> dict[int, flo
         numbers = column_of(term, "prediction")
         if term.update != base or numbers is None:
             continue
-        for place, each in zip(audit.nodes.index(term.arrays["rows"]).tolist(), numbers.tolist(), strict=True):
+        for place, each in zip(places_of(audit.nodes, term.arrays["rows"]).tolist(), numbers.tolist(), strict=True):
             if place >= 0:
                 found.setdefault(place, each)
     return found
@@ -315,7 +323,7 @@ def channels(audit: Audit, base: int) -> dict[Channel, dict[int, float]]:
             if updates is not None and len(updates) == len(ids)
             else np.full(len(ids), event.update == base)
         )
-        places = audit.nodes.index(ids)
+        places = places_of(audit.nodes, ids)
         now = now & (places >= 0)
         if not now.any():
             continue

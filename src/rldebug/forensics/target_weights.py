@@ -15,11 +15,12 @@ import numpy as np
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.finding import Where
 from rldebug.forensics.robust_fit import Array, affine, tolerance
-from rldebug.forensics.target_rows import Flags, Group, Ints, Site, Steps, column_of, sited, where_of
+from rldebug.forensics.target_rows import Flags, Group, Ints, Site, Steps, column_of, places_of, sited, where_of
 
 _ROWS = 12
 _GOOD = 0.9
 _BAD = 0.3
+_PER_AUDIT = 8
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,11 @@ def weights_of(script: Script, critics: Sequence[Group], gamma: float | None) ->
     terms: dict[Site, list[Event]] = {}
     compared: Counter[Site] = Counter()
     for audit in script.audits:
+        here: Counter[Site] = Counter()
         for site, term in sited(audit, "policy"):
+            here[site] += 1
             weight = column_of(term, "weight")
-            if weight is None or compared[site] >= 64 or "target" in term.arrays:
+            if weight is None or here[site] > _PER_AUDIT or compared[site] >= 48 or "target" in term.arrays:
                 continue  # with a target of its own it is a classification
             found = False
             for table in tables:
@@ -144,7 +147,7 @@ class _Table:
         self._at = {key: place for place, key in enumerate(zip(steps.audit.tolist(), steps.node.tolist(), strict=True))}
 
     def places(self, audit: Audit, ids: Ints) -> Ints:
-        nodes = audit.nodes.index(ids).tolist()
+        nodes = places_of(audit.nodes, ids).tolist()
         return np.array([self._at.get((audit.number, each), -1) for each in nodes], dtype=np.int64)
 
 

@@ -12,12 +12,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from rldebug.evidence.script import Script
+from rldebug.evidence.script import Event, Script
 from rldebug.finding import Where
 from rldebug.forensics.target_ends import Ending, endings
 from rldebug.forensics.target_models import Formula, formula_of, right_formula_of
 from rldebug.forensics.target_q import QFormula, q_formulas
 from rldebug.forensics.target_rows import Group, Ints, Site, Steps, groups, sited, where_of
+from rldebug.forensics.target_scaled import rescaled
 from rldebug.forensics.target_weights import Weights, weights_of
 
 _KNOWN = 0.5  # share of rows with a value, for values to count as known
@@ -69,7 +70,7 @@ def fit_weights(script: Script) -> tuple[Weights, ...]:
 def _all(script: Script) -> tuple[tuple[Fit, ...], tuple[Weights, ...]]:
     critics = groups(script, "regression", "target")
     fits = [each for group in critics for each in _of_group(group, "value")]
-    fits += [_of_q(each) for each in q_formulas(script) if each.site not in {fit.site for fit in fits}]
+    fits += [_of_q(each) for each in q_formulas(script, {fit.site for fit in fits})]
     gammas = {each.gamma for each in fits if each.gamma is not None}
     weights = weights_of(script, critics, gammas.pop() if len(gammas) == 1 else None)
     explained = {
@@ -102,9 +103,15 @@ def trace_decay(script: Script) -> float | None:
 def _of_group(group: Group, what: str) -> Iterator[Fit]:
     steps, order = group.steps, ""
     formula = formula_of(steps, critic=what == "value")
+    if formula is None and what == "value":
+        again = rescaled(steps)
+        formula = right_formula_of(again) if again is not None else None
+        steps = again if again is not None and formula is not None else steps
     if formula is None and what == "value" and unit_advantages(steps):
         audits = len(np.unique(steps.audit))
         formula = Formula("normalised", mistake=True, share=1.0, rows=len(steps), audits=audits)
+    if formula is not None and formula.name == "own-value" and any(_held_back(each) for each in group.terms):
+        return
     if formula is None:
         for name, moved in orders(steps):
             formula = right_formula_of(moved)
@@ -115,6 +122,11 @@ def _of_group(group: Group, what: str) -> Iterator[Fit]:
             return
     assert formula is not None
     yield _fit(group, formula, steps, order, what)
+
+
+def _held_back(term: Event) -> bool:
+    """The prediction is kept near its old value, which is then part of the term."""
+    return bool(term.get("clip") or term.get("nested"))
 
 
 def _fit(group: Group, formula: Formula, steps: Steps, order: str, what: str) -> Fit:

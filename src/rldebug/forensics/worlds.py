@@ -12,19 +12,28 @@ from rldebug.forensics.batches import Call, calls_of
 from rldebug.forensics.roles import roles_of
 
 Stream = Mapping[str, Any]
+_LOST = 0.05  # share of rows that may come from somewhere else
 _AS_MUCH = 0.7  # of the steps in training: an environment that is stepped so often may be trained in, unseen
 
 
-@lru_cache(maxsize=8)
 def learned_from(script: Script) -> frozenset[int]:
     """Environments that rows of a loss came from."""
+    return _rows(script)[0]
+
+
+@lru_cache(maxsize=8)
+def _rows(script: Script) -> tuple[frozenset[int], bool]:
+    """Environments that rows of a loss came from, and whether nearly all rows were found again."""
     found: set[int] = set()
+    unknown = rows = 0
     for audit, term in script.events("term"):
         ids = term.arrays.get("rows")
         if ids is not None and len(ids):
-            known = ids[audit.nodes.known(ids)]
-            found.update(audit.nodes.column("stream", known).tolist())
-    return frozenset(int(each) for each in found)
+            known = audit.nodes.known(ids)
+            rows += len(ids)
+            unknown += int((~known).sum())
+            found.update(audit.nodes.column("stream", ids[known]).tolist())
+    return frozenset(int(each) for each in found), 0 < rows and unknown <= _LOST * rows
 
 
 def training_streams(script: Script) -> list[Stream]:
@@ -33,13 +42,13 @@ def training_streams(script: Script) -> list[Stream]:
     main = next((each for each in script.streams if int(each["index"]) == stream), None)
     if main is None:
         return []
-    learned = learned_from(script)
+    learned, sure = _rows(script)
     return [
         each
         for each in script.streams
         if each is main
         or int(each["index"]) in learned
-        or (each.get("name") == main.get("name") and _beside(each, main) and not _played(each))
+        or (not sure and each.get("name") == main.get("name") and _beside(each, main) and not _played(each))
     ]
 
 
@@ -49,7 +58,7 @@ def evaluation_streams(script: Script) -> frozenset[int]:
     main = next((each for each in script.streams if int(each["index"]) == roles_of(script).stream), None)
     if main is None:
         return frozenset()
-    learned = learned_from(script)
+    learned, sure = _rows(script)
     if not learned:
         return frozenset()  # not one row of a loss was found again: nothing says which is learned from
     return frozenset(
@@ -58,11 +67,12 @@ def evaluation_streams(script: Script) -> frozenset[int]:
         if each is not main
         and int(each["index"]) not in learned
         and each.get("steps")
-        and (int(each["steps"]) < _AS_MUCH * int(main["steps"]) or _played(each))
+        and (sure or int(each["steps"]) < _AS_MUCH * int(main["steps"]) or _played(each))
     )
 
 
-def evaluation_calls(script: Script) -> list[Call]:
+@lru_cache(maxsize=8)
+def evaluation_calls(script: Script) -> tuple[Call, ...]:
     """Calls of networks on the current observations of such an environment, after the first update."""
     chosen = evaluation_streams(script)
     found = []
@@ -72,7 +82,7 @@ def evaluation_calls(script: Script) -> list[Call]:
         places = call.places[call.known]
         if len(places) and int(call.audit.nodes.stream[places[0]]) in chosen:
             found.append(call)
-    return found
+    return tuple(found)
 
 
 def number(value: Any) -> float:

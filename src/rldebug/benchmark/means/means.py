@@ -20,6 +20,7 @@ class Means:
     commands: Callable[[Case], Sequence[Sequence[str]]]
     changes: Callable[[Base], Sequence[Change]] = lambda base: ()  # what a user adds to the program for it
     files: Callable[[Base], Sequence[str]] | None = None  # which it looks at, where it is not the whole program
+    records: Callable[[Case], Sequence[Sequence[str]]] | None = None  # commands before those, that leave run folders
     cpu_seconds: float = 120.0  # for each command
 
 

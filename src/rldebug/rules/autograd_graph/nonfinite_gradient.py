@@ -50,7 +50,17 @@ class NonfiniteGradient(Rule):
     name: ClassVar[str] = "nonfinite-gradient"
     severity: ClassVar[Severity] = "error"
     needs: ClassVar[tuple[str, ...]] = ("grad/norm",)
-    follows: ClassVar[tuple[str, ...]] = ("ENV001", "ENV002", "NET001", "DIS009", "ADV006", "POL011", "OPT004")
+    follows: ClassVar[tuple[str, ...]] = (
+        "ENV001",
+        "ENV002",
+        "NET001",
+        "DIS009",
+        "ADV006",
+        "POL011",
+        "OPT004",
+        "ENT401",
+        "ADV401",
+    )
     trap: ClassVar[bool] = True
 
     def check(self, evidence: Run) -> Iterator[Finding]:

@@ -56,7 +56,17 @@ class ZeroGradient(Rule):
     name: ClassVar[str] = "zero-gradient"
     severity: ClassVar[Severity] = "error"
     needs: ClassVar[tuple[str, ...]] = ("grad/zero_tensors",)
-    follows: ClassVar[tuple[str, ...]] = ("GRA006", "OPT004", "NET006", "VAL002", "ADV002")
+    follows: ClassVar[tuple[str, ...]] = (
+        "GRA006",
+        "OPT004",
+        "NET006",
+        "VAL002",
+        "ADV002",
+        "OPT306",
+        "OPT307",
+        "OPT304",
+        "OPT302",
+    )
     trap: ClassVar[bool] = True
 
     settle: int = 2  # updates at the start that do not count

@@ -43,6 +43,7 @@ class AutoresetStepLearned(Rule):
     reads: ClassVar[str] = "Script"
 
     rows: int = 64  # that can be traced
+    many: float = 0.08  # share of such rows above which it is more than a note: episodes are short
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         if not any(each["autoreset"] == "next-step" for each in evidence.streams):
@@ -66,4 +67,5 @@ class AutoresetStepLearned(Rule):
                 expected="none: the action was ignored",
                 help="use AutoresetMode.SAME_STEP, or leave out rows that follow a done",
                 confidence=0.9,
+                severity="warning" if phantom > self.many * known else self.severity,
             )

@@ -46,7 +46,7 @@ class DiscountOutOfRange(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    lowest: float = 0.6
+    lowest: float = 0.5
     highest: float = 1.001
     sure: float = 0.95  # share of steps that the formula explains
 

@@ -70,7 +70,10 @@ class EntropyOutweighsPolicy(Rule):
             raise NotEnough(
                 f"{len(numbers)} audits with an entropy beside a policy loss, to the end of it, needs {self.audits}"
             )
-        factors, means = np.array([each[0] for each in seen]), np.array([each[1] for each in seen])
+        factors = np.array([each[0] for each in seen])
+        last = max(each.audit.update for each in surrogates(evidence) if each.audit.number in numbers)
+        # At the end of the run: a policy that starts certain may have been drawn to the uniform one.
+        means = np.array([each[1] for each in seen if each[2].update >= last])
         most = _most(evidence, float(max(np.max(each[2].arrays["entropy"]) for each in seen)))
         if most is None or np.median(factors) < self.factor or means.min() < self.near * most:
             return

@@ -47,7 +47,8 @@ class EndedEpisodeStepped(Rule):
     reads: ClassVar[str] = "Script"
 
     steps: int = 20  # after an end: more than a slip
-    again: float = 0.8  # share of them that end again at once
+    again: float = 0.9  # share of them that end again at once
+    longer: int = 3  # steps more than episodes
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         if not any(each.get("episodes") for each in evidence.streams):
@@ -55,10 +56,11 @@ class EndedEpisodeStepped(Rule):
         for stream in evidence.streams:
             after = int(stream.get("stepped_after_end") or 0)
             lengths = list(stream.get("lengths") or ())
-            if after < self.steps or not lengths or fact(stream, "resets_itself") or max(lengths) <= 1:
+            episodes = int(stream.get("episodes") or 0)
+            # Where every episode is one step long no reset is needed. Of many episodes only some are kept.
+            if after < self.steps or fact(stream, "resets_itself") or int(stream["steps"]) < episodes + self.longer:
                 continue
-            episodes = int(stream["episodes"])
-            ones = sum(each == 1 for each in lengths) / len(lengths) * episodes  # not all episodes are kept
+            ones = sum(each == 1 for each in lengths) / max(len(lengths), 1) * episodes
             if ones < self.again * after or int(stream["resets"]) > episodes / 2:
                 continue
             cut = int(stream.get("terminations") or 0) < episodes / 2

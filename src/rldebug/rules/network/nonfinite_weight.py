@@ -57,6 +57,8 @@ class NonfiniteWeight(Rule):
         "POL011",
         "GRA001",
         "OPT004",
+        "ENT401",
+        "ADV401",
     )
     trap: ClassVar[bool] = True
 

@@ -59,7 +59,7 @@ class ValueOutputBounded(Rule):
                 continue
             judged = True
             last = looks[-3:]
-            softmax = self._softmax(evidence, module)
+            softmax = self._softmax(evidence, module) and all(0 <= made.min() <= made.max() <= 1 for made, _, _ in last)
             if softmax and all(self._outside(targets, 0.0, 1.0) for _, targets, _ in last):
                 bound = "each row of its outputs is positive and sums to 1"
             elif all(self._sticks(made) and self._outside(targets, -1.0, 1.0) for made, targets, _ in last):
@@ -106,6 +106,8 @@ class ValueOutputBounded(Rule):
             output = call.arrays.get("output0")
             if call["module"] != module or output is None or output.dtype.kind != "f" or not len(output):
                 continue
+            if len(call["outputs"]) != 1:
+                return False  # probabilities of a policy beside a value
             if output.ndim != 2 or output.shape[1] < 2 or call["outputs"][0]["shape"][-1] != output.shape[1]:
                 return False
             if output.min() < 0 or np.abs(output.sum(axis=1) - 1).max() > 1e-3:

@@ -10,6 +10,7 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.batches import owned
 from rldebug.forensics.populations import Population, populations
 from rldebug.rule import NotEnough, Rule
 
@@ -60,7 +61,8 @@ class ActingInputDiffers(Rule):
             for act in mine
             if act.use == "acting"
             for learn in mine
-            if learn.use == "learning" and learn.module == act.module and learn.shape == act.shape
+            if learn.use in ("learning", "other") and learn.shape == act.shape
+            if learn.module == act.module or not owned(evidence, learn.module)
         ]
         if not pairs:
             raise NotEnough("no network was seen both acting and learning often enough")

@@ -11,7 +11,7 @@ import numpy as np
 
 from rldebug.evidence.script import Event, Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.updates import updates_of
+from rldebug.forensics.updates import held, updates_of
 from rldebug.rule import NotEnough, Rule
 
 
@@ -55,7 +55,13 @@ class ClippingSwallowsGradient(Rule):
     def check(self, evidence: Script) -> Iterator[Finding]:
         judged = False
         for name, updates in updates_of(evidence).items():
-            pairs = [(clip, each.step) for each in updates for clip in each.of("clip")[-1:] if clip.get("norm")]
+            own = held(evidence, name)
+            pairs = [
+                (clip, each.step)
+                for each in updates
+                for clip in [clip for clip in each.of("clip") if set(clip.get("modules") or ()) & own][-1:]
+                if clip.get("norm")
+            ]
             pairs = [(clip, step) for clip, step in pairs if clip["how"] == "norm" and clip.get("limit") is not None]
             if len(pairs) < self.times:
                 continue

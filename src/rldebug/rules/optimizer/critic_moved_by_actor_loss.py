@@ -83,9 +83,15 @@ class CriticMovedByActorLoss(Rule):
                 ):
                     continue
                 reached = {name for each in terms if each["kind"] == "output" for name in each.get("reached") or ()}
-                actors = {name for name in reached - critics if script.modules.get(name, {}).get("acting")}
+                actors = {name for name in reached - critics if self._acts(script, name)}
                 if actors and reached & critics:
                     yield audit.number, loss
+
+    def _acts(self, script: Script, name: str) -> bool:
+        """Whether it was seen to act; where nothing was, observations are changed on the way, and it may."""
+        thing = script.modules.get(name, {})
+        unseen = not any(each.get("acting") for each in script.modules.values())
+        return bool(thing.get("acting") or (unseen and thing.get("owners")))
 
     def _fed(self, script: Script, update: Update, critic: str, losses: set[int]) -> bool:
         """Whether a gradient of an actor's loss was in the critic when it was stepped."""

@@ -46,6 +46,7 @@ class GradientClippedEveryStep(Rule):
     name: ClassVar[str] = "gradient-clipped-every-step"
     severity: ClassVar[Severity] = "note"
     needs: ClassVar[tuple[str, ...]] = ("grad/norm",)
+    follows: ClassVar[tuple[str, ...]] = ("OPT302",)
 
     share: float = 0.95  # of the readings at the threshold
     tolerance: float = 1e-3  # of the threshold

@@ -45,6 +45,7 @@ class ParameterInTwoOptimizers(Rule):
     name: ClassVar[str] = "parameter-in-two-optimizers"
     severity: ClassVar[Severity] = "warning"
     facts: ClassVar[tuple[str, ...]] = ("parameters",)
+    follows: ClassVar[tuple[str, ...]] = ("OPT308",)
 
     together: float = 0.5  # share of the rarer optimizer's steps at which the other one steps too
 

@@ -41,7 +41,7 @@ class StepTooSmall(Rule):
     name: ClassVar[str] = "step-too-small"
     severity: ClassVar[Severity] = "note"
     needs: ClassVar[tuple[str, ...]] = ("step/log10_ratio", "optimizer/lr")
-    follows: ClassVar[tuple[str, ...]] = ("GRA002", "GRA005", "OPT003")
+    follows: ClassVar[tuple[str, ...]] = ("GRA002", "GRA005", "OPT003", "OPT302")
 
     floor: float = -7.0  # log10 of step over weights
     readings: int = 16  # steps that moved anything

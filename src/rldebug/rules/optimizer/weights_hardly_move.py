@@ -61,6 +61,8 @@ class WeightsHardlyMove(Rule):
             modules = [key for key in each.get("modules") or () if evidence.modules.get(key, {}).get("trainable")]
             if not 100 <= int(each.get("numel") or 0) < self.largest or not modules:
                 continue
+            if any(evidence.modules[key]["trainable"] != evidence.modules[key].get("tensors") for key in modules):
+                continue  # most of it may be frozen: adapters beside a large network
             moves = [
                 event
                 for _, event in evidence.events("weights")

@@ -46,7 +46,17 @@ class NonfiniteLoss(Rule):
     code: ClassVar[str] = "POL011"
     name: ClassVar[str] = "nonfinite-loss"
     severity: ClassVar[Severity] = "error"
-    follows: ClassVar[tuple[str, ...]] = ("ENV001", "ENV002", "NET001", "DIS009", "ADV006", "OPT004", "GRA004")
+    follows: ClassVar[tuple[str, ...]] = (
+        "ENV001",
+        "ENV002",
+        "NET001",
+        "DIS009",
+        "ADV006",
+        "OPT004",
+        "GRA004",
+        "ENT401",
+        "ADV401",
+    )
     trap: ClassVar[bool] = True
 
     def check(self, evidence: Run) -> Iterator[Finding]:

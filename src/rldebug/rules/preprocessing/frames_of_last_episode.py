@@ -17,14 +17,15 @@ class FramesOfLastEpisode(Rule):
     """New episodes begin with frames of the last one in the stack.
 
     ## What it checks
-    Observations that are stacks of frames, told by how they move from step to step. The first observation of an episode is the
-    last one of the episode before, moved by one frame. Exact.
+    Observations that are stacks of frames, told by how they move from step to step. The first observation of an episode
+    is the last one of the episode before, moved by one frame. Exact.
 
     ## Why it matters
     The first steps of every episode are acted and learned on a motion that never was.
 
     ## Likely causes
-    1. The wrapper's `reset` appends the first frame and does not empty the stack. Confirm: print the stack after a reset.
+    1. The wrapper's `reset` appends the first frame and does not empty the stack. Confirm: print the stack after a
+       reset.
     2. `reset` of the wrapper is not called, only that of the environment inside. Confirm: the same.
 
     ## What to try first

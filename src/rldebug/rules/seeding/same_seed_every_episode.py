@@ -108,6 +108,4 @@ def _drawn(obs: NDArray[np.float32]) -> bool:
     cells = np.asarray(obs, dtype=np.float64)
     cells = cells[np.isfinite(cells)]
     thousands, binary = cells * 1000, cells * 1024
-    return bool(
-        ((np.abs(thousands - np.round(thousands)) > 1e-3) & (np.abs(binary - np.round(binary)) > 1e-3)).any()
-    )
+    return bool(((np.abs(thousands - np.round(thousands)) > 1e-3) & (np.abs(binary - np.round(binary)) > 1e-3)).any())

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.target_rows import sited
@@ -62,7 +64,11 @@ class TargetIsOwnValue(Rule):
 
 
 def _alone(evidence: Script, fit: Fit) -> bool:
-    """No other regression trains the same networks."""
+    """No other regression trains the same networks, and it is no penalty that holds the mean of a policy in place."""
     own = set(fit.site[2])
     sites = {site for audit in evidence.audits for site, _ in sited(audit, "regression")}
-    return all(site == fit.site or not own & set(site[2]) for site in sites)
+    if any(site != fit.site and own & set(site[2]) for site in sites):
+        return False
+    acting = {name for audit in evidence.audits for site, _ in sited(audit, "policy") for name in site[2]}
+    actions = np.concatenate([audit.nodes.action[audit.nodes.acted].ravel() for audit in evidence.audits])
+    return own != acting or bool((actions == np.rint(actions)).all())

@@ -1,0 +1,202 @@
+"""Exploring: for each step of the program, whether a network was asked for it, what it said, and what was done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldebug.evidence.script import Audit, Event, Script
+from rldebug.forensics.batches import owned
+from rldebug.forensics.roles import roles_of
+
+_BLIND = 0.1  # calls that may have been made to act, for each step, without our knowing of which observation
+_STANDARD = frozenset(
+    "Linear LazyLinear Conv1d Conv2d Conv3d Flatten Unflatten ReLU LeakyReLU ELU SELU GELU SiLU Tanh Sigmoid Softplus "
+    "Mish Hardswish Identity LayerNorm BatchNorm1d BatchNorm2d GroupNorm Embedding MaxPool2d AvgPool2d "
+    "AdaptiveAvgPool2d Sequential ReLU6 Softsign".split()
+)  # layers that draw no numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Steps of the environment that is learned from, in one audit, in order. The first one is left out: the audit may
+    have begun between its network call and its step."""
+
+    audit: Audit
+    places: NDArray[np.int64]  # in the nodes
+    asked: NDArray[np.bool_]  # a trained network was called on the observation, before the step
+    output: NDArray[np.float64]  # (steps, columns): the first output of that call; NaN where there was none
+    module: str | None  # that was asked
+    line: tuple[str, int] | None  # where it was asked
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def executed(self) -> NDArray[np.float64]:
+        return np.asarray(self.audit.nodes.action[self.places])
+
+    @property
+    def updates(self) -> NDArray[np.int64]:
+        return np.asarray(self.audit.nodes.update[self.places])
+
+    def agrees(self, least: bool = False) -> NDArray[np.float64]:
+        """1 where the action with the largest output was executed (the least: with the smallest), 0 where another."""
+        with np.errstate(invalid="ignore"):
+            best = np.nan_to_num(self.output, nan=0.0).argmin(axis=1) if least else _argmax(self.output)
+        result = (best == self.executed[:, 0]).astype(np.float64)
+        result[~self.asked | ~np.isfinite(self.output).all(axis=1)] = np.nan
+        return result
+
+
+def _argmax(output: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.asarray(np.nan_to_num(output, nan=0.0).argmax(axis=1))
+
+
+@lru_cache(maxsize=8)
+def steps_of(script: Script) -> tuple[Steps, ...]:
+    """Of each audit; empty where calls could not be told apart."""
+    stream = roles_of(script).stream
+    if stream is None or stream >= len(script.streams):
+        return ()
+    lanes = int(script.streams[stream].get("lanes") or 1)
+    found = []
+    for audit in script.audits:
+        nodes = audit.nodes
+        if not len(nodes):
+            continue
+        mine = np.flatnonzero((nodes.stream == stream) & nodes.acted & ~nodes.phantom & (nodes.phase >= audit.phase))
+        mine = mine[np.argsort(nodes.id[mine])][lanes:]
+        if len(mine) < 8 or _blind(script, audit, lanes) > _BLIND * len(mine) / lanes:
+            continue
+        found.append(_steps(script, audit, mine))
+    return tuple(found)
+
+
+def _blind(script: Script, audit: Audit, lanes: int) -> int:
+    """Calls without gradients of as many rows as there are lanes, on rows that are not known."""
+    count = 0
+    for event in audit.calls:
+        rows = event.arrays.get("rows")
+        if event["grad"] or event.get("acting") or rows is None or event["match"] == "tag":
+            continue
+        calls = int(event.get("calls") or 1)
+        if (rows < 0).mean() > 0.5 and len(rows) <= calls * lanes:
+            count += calls
+    return count
+
+
+def _steps(script: Script, audit: Audit, mine: NDArray[np.int64]) -> Steps:
+    place = {int(audit.nodes.id[each]): at for at, each in enumerate(mine)}
+    asked = np.zeros(len(mine), dtype=bool)
+    output = np.empty((len(mine), 0))
+    module: str | None = None
+    line: tuple[str, int] | None = None
+    for event in _preferred(script, audit):
+        rows, values = event.arrays["rows"], event.arrays.get("output0")
+        at = np.array([place.get(int(each), -1) for each in rows], dtype=np.int64)
+        if values is None or len(values) != len(rows) or not (at >= 0).any():
+            asked[at[at >= 0]] = True
+            continue
+        if module is None:
+            module, output = str(event["module"]), np.full((len(mine), values.shape[1]), np.nan)
+            line = (str(event["line"][0]), int(event["line"][1])) if event.get("line") else None
+        asked[at[at >= 0]] = True
+        if module == event["module"] and values.shape[1] == output.shape[1]:
+            output[at[at >= 0]] = values[at >= 0]
+    return Steps(audit, mine, asked, output, module, line)
+
+
+def _preferred(script: Script, audit: Audit) -> list[Event]:
+    """Acting calls; those of a network that is trained as a whole first, and the more often called ones."""
+    roles = roles_of(script)
+    chosen = roles.q | roles.policy
+    calls = [each for each in audit.acting if "rows" in each.arrays]
+    return sorted(calls, key=lambda each: (each["module"] not in chosen, not owned(script, str(each["module"]))))
+
+
+def discrete(script: Script) -> int | None:
+    """The number of actions of the environment that is learned from; None where they are not single whole numbers."""
+    stream = roles_of(script).stream
+    if stream is None or stream >= len(script.streams):
+        return None
+    each = script.streams[stream]
+    count = (each.get("facts") or {}).get("action_n")
+    if count:
+        return int(count)
+    counts = (each.get("action") or {}).get("counts")
+    return len(counts) if counts and 2 <= len(counts) <= 64 else None
+
+
+def valued(script: Script) -> frozenset[str]:
+    """Networks that learn a value for each action."""
+    return roles_of(script).q
+
+
+def draws_nothing(script: Script, module: str) -> bool:
+    """All its layers are known, and none of them draws random numbers."""
+    layers = script.modules.get(module, {}).get("layers") or {}
+    return bool(layers) and set(layers) <= _STANDARD
+
+
+def sampled(script: Script) -> bool:
+    """Whether actions may be drawn from a distribution: something was sampled in a call of few rows."""
+    return any(
+        int(event.get("calls") or 1) >= 4 or len(event.arrays.get("result", ())) <= 64
+        for _, event in script.events("sample")
+    )
+
+
+def lower_bound(hits: int, of: int, z: float = 2.6) -> float:
+    """Of a share, by Wilson."""
+    if not of:
+        return 0.0
+    share = hits / of
+    centre = share + z * z / (2 * of)
+    return float((centre - z * np.sqrt(share * (1 - share) / of + z * z / (4 * of * of))) / (1 + z * z / of))
+
+
+def upper_bound(hits: int, of: int, z: float = 2.6) -> float:
+    return 1.0 - lower_bound(of - hits, of, z)
+
+
+def random_steps(script: Script) -> list[tuple[Steps, NDArray[np.bool_]]] | None:
+    """Which steps were taken at random: no network was asked, or it was and another action than its best was taken.
+
+    None where that cannot be told: actions drawn from a distribution, or outputs that are no values of the actions.
+    """
+    count = discrete(script)
+    if count is None or count < 2 or sampled(script) or not valued(script):
+        return None
+    found = []
+    for steps in steps_of(script):
+        taken = ~steps.asked
+        if steps.output.shape[1] == count and steps.module in valued(script):
+            taken = taken | (steps.agrees() == 0)
+        found.append((steps, taken))
+    return found or None
+
+
+def chance_agreement(script: Script, since: int) -> tuple[float, int]:
+    """How often the executed action is the best one by what the network says of it when it learns, of steps taken after
+    so many updates; and of how many rows. A network that chose them unseen would agree far more often than by chance."""
+    count = discrete(script)
+    hits = rows = 0
+    for audit in script.audits:
+        if audit.update < since or count is None:
+            continue
+        for event in audit.calls:
+            output, ids = event.arrays.get("output0"), event.arrays.get("rows")
+            if not event["grad"] or event["module"] not in valued(script) or output is None or ids is None:
+                continue
+            if output.ndim != 2 or output.shape != (len(ids), count):
+                continue
+            places = audit.nodes.index(ids)
+            keep = (places >= 0) & np.where(places >= 0, audit.nodes.acted[places], False)
+            keep &= np.where(places >= 0, audit.nodes.update[places] >= since, False)
+            hits += int((output[keep].argmax(axis=1) == audit.nodes.action[places[keep], 0]).sum())
+            rows += int(keep.sum())
+    return (hits / rows if rows else 0.0), rows

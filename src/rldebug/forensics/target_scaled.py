@@ -1,0 +1,80 @@
+"""Rewards that are divided by a running estimate: the factor changes from step to step, but is the same in all lanes.
+
+With a few lanes it can be taken out: among the rows of one moment, what is left when everything proportional to the
+reward has been removed from target, value and next target still follows the recursion, with γ and λ in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rldebug.forensics.robust_fit import Array, robust, tolerance
+from rldebug.forensics.target_rows import Flags, Steps
+
+_LANES = 3
+_ROWS = 48
+_GOOD = 0.9
+
+
+def rescaled(steps: Steps) -> Steps | None:
+    """The table with rewards as the program scaled them, where that can be found out. None where it cannot."""
+    after, following = steps.value_after, steps.next("target")
+    keep = steps.plain & np.isfinite(after) & np.isfinite(following) & (np.abs(steps.reward) > 1e-9)
+    moment = _moments(steps)
+    found = _without_reward(steps, keep, moment)
+    if found is None:
+        return None
+    y, columns, used = found
+    tol = tolerance(steps.target[used], steps.target[used])
+    for names in (("t",), ("v",), ("v", "t")):
+        fit = robust(y[used], [columns[name][used] for name in names], 2.0 * tol)
+        if fit and fit.share >= _GOOD:
+            break
+    else:
+        return None
+    on = dict(zip(names, fit.coef.tolist(), strict=True))
+    left = steps.target - on.get("v", 0.0) * np.nan_to_num(after) - on.get("t", 0.0) * np.nan_to_num(following)
+    scale = _scales(steps, left, used, moment)
+    return None if scale is None else replace(steps, reward=steps.reward * scale)
+
+
+def _moments(steps: Steps) -> Array:
+    """A number for each (batch, time)."""
+    return (
+        np.unique(np.stack([steps.batch, steps.time], axis=1), axis=0, return_inverse=True)[1]
+        .ravel()
+        .astype(np.float64)
+    )
+
+
+def _without_reward(steps: Steps, keep: Flags, moment: Array) -> tuple[Array, dict[str, Array], Flags] | None:
+    used = np.zeros(len(steps), dtype=bool)
+    made = {"y": steps.target.copy(), "v": steps.value_after.copy(), "t": steps.next("target")}
+    for each in np.unique(moment[keep]):
+        rows = np.flatnonzero(keep & (moment == each))
+        reward = steps.reward[rows]
+        if len(rows) < _LANES:
+            continue
+        for column in made.values():
+            column[rows] = column[rows] - reward * float(reward @ column[rows]) / float(reward @ reward)
+        used[rows] = True
+    return (made["y"], {"v": made["v"], "t": made["t"]}, used) if used.sum() >= _ROWS else None
+
+
+def _scales(steps: Steps, left: Array, used: Flags, moment: Array) -> Array | None:
+    """The factor of each row: of its moment, or in between."""
+    scale = np.full(len(steps), np.nan)
+    for batch in np.unique(steps.batch):
+        own = steps.batch == batch
+        times, factors = [], []
+        for each in np.unique(moment[own & used]):
+            rows = own & used & (moment == each)
+            times.append(float(steps.time[rows][0]))
+            factors.append(float(np.median(left[rows] / steps.reward[rows])))
+        if len(times) >= 4:
+            scale[own] = np.interp(steps.time[own], times, factors)
+    # A normaliser is positive, and moves slowly.
+    known = scale[np.isfinite(scale)]
+    return scale if len(known) and known.min() > 0 and np.isfinite(scale).mean() > 0.5 else None

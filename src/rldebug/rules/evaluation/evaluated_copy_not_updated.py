@@ -1,0 +1,86 @@
+"""The evaluation plays a network that never gets the trained weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.batches import owned
+from rldebug.forensics.roles import roles_of
+from rldebug.forensics.worlds import evaluation_calls
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluatedCopyNotUpdated(Rule):
+    """The evaluation plays a copy that is not kept up to date.
+
+    ## What it checks
+    The networks that act in environments that are never learned from. None of them is owned by an optimizer; they have
+    the shapes of a trained one, but other weights, which stay the same while that one learns, and nothing is ever
+    loaded or copied into them.
+
+    ## Why it matters
+    The evaluation measures the untrained policy, whatever is learned.
+
+    ## Likely causes
+    1. A copy is made once, before training. Confirm: print one weight of both at the end.
+    2. A second network is made for the evaluation, and never loaded. Confirm: look for its `load_state_dict`.
+
+    ## What to try first
+    Evaluate the network that is trained, or load its weights before each evaluation.
+
+    ## When it is fine
+    A fixed opponent or baseline that is measured by itself. Where the trained network plays too, nothing is said.
+
+    ## References
+    real bugs EVA-04, MPR-02.
+    """
+
+    code: ClassVar[str] = "EVA303"
+    name: ClassVar[str] = "evaluated-copy-not-updated"
+    severity: ClassVar[Severity] = "warning"
+    reads: ClassVar[str] = "Script"
+
+    steps: int = 10  # of the evaluation
+    apart: float = 1e-3  # relative distance of the weights
+    audits: int = 2  # at which that was seen
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        calls = evaluation_calls(evidence)
+        if len(calls) < self.steps:
+            raise NotEnough(f"networks were seen to act in {len(calls)} steps of an evaluation")
+        modules = {each.module for each in calls}
+        if any(owned(evidence, each) or evidence.modules.get(each, {}).get("inside") for each in modules):
+            return
+        roles = roles_of(evidence)
+        trained = roles.policy | roles.q
+        for module in sorted(modules):
+            seen = [event for _, event in evidence.events("weights") if event["module"] == module]
+            if len({event.get("fingerprint") for event in seen}) != 1 or self._written(evidence, module):
+                continue
+            for twin in sorted(trained):
+                far = [float(event["distance"][twin]) for event in seen if twin in (event.get("distance") or {})]
+                if len(far) < self.audits or far[-1] < self.apart or not owned(evidence, twin):
+                    continue
+                call = next(each for each in calls if each.module == module)
+                yield self.finding(
+                    "the evaluation plays a network that never gets the trained weights",
+                    where=call.event.where,
+                    seen=f"{module} acts in the evaluation and stays as it was made; {twin}, of the same shapes, is "
+                    f"trained, and is {far[-1]:.2g} away from it by now",
+                    expected="the trained weights",
+                    help=f"evaluate {twin}, or load its weights before each evaluation",
+                    confidence=0.9,
+                )
+                return
+
+    def _written(self, script: Script, module: str) -> bool:
+        if any(each["module"] == module for _, each in script.events("copy")):
+            return True
+        if any(str(each.get("module")) == module for each in script.things.get("copy", {}).values()):
+            return True
+        return any(each.get("module") == module for each in (*script.noted("restored"), *script.noted("load")))

@@ -1,0 +1,83 @@
+"""Actions are as random at the end of the run as at its beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity, Where
+from rldebug.forensics.epsilon import epsilon_of
+from rldebug.forensics.exploring import chance_agreement, discrete, lower_bound
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionsStayRandom(Rule):
+    """Actions are as random at the end of the run as at its beginning.
+
+    ## What it checks
+    For a network that learns a value for each action, the steps of the program: those for which it was not asked, or
+    for which another action than its best one was executed. Most steps of the second half of a finished run are such
+    steps, as many as at first; and the actions that were executed agree with the values no more than chance does.
+
+    ## Why it matters
+    The agent never uses what it has learned. It only sees what a random player sees, and its returns stay those of one.
+
+    ## Likely causes
+    1. The line that lowers epsilon is missing, or never reached. Confirm: print epsilon at the end of each episode.
+    2. The schedule counts in another unit: episodes where steps were meant. Confirm: print its counter.
+    3. The random warm-up never ends. Confirm: print the condition.
+
+    ## What to try first
+    Print epsilon at the first and the last step.
+
+    ## When it is fine
+    Learning from a random player on purpose. Runs that were stopped early, or are short, are not judged.
+
+    ## References
+    Nikanjam et al., *Faults in Deep Reinforcement Learning Programs* (suboptimal exploration rate).
+    """
+
+    code: ClassVar[str] = "EXP300"
+    name: ClassVar[str] = "actions-stay-random"
+    severity: ClassVar[Severity] = "warning"
+    reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("ACT300",)
+
+    updates: int = 600
+    steps: int = 28  # early, and late, that were looked at
+    audits: int = 2
+    high: float = 0.6  # share of random steps
+    decay: float = 0.15  # by which it may have fallen
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        epsilon, actions = epsilon_of(evidence), discrete(evidence)
+        if epsilon is None or actions is None:
+            raise NotEnough("which steps are random cannot be told")
+        updates = int(evidence.counts.get("updates") or 0)
+        if updates < self.updates or evidence.meta.get("state") != "finished":
+            raise NotEnough(
+                f"{updates} updates of a run that is {evidence.meta.get('state')}, needs {self.updates} of a finished one"
+            )
+        early, of_early, _ = epsilon.share((epsilon.update > 0) & (epsilon.update <= 0.1 * updates))
+        late, of_late, audits = epsilon.share(epsilon.update >= 0.4 * updates)
+        if of_early < self.steps or of_late < self.steps or audits < self.audits:
+            raise NotEnough(f"{of_early} early and {of_late} late steps were looked at, needs {self.steps}")
+        first, last = epsilon.factor * early / of_early, epsilon.factor * late / of_late
+        agree, rows = chance_agreement(evidence, int(0.3 * updates))
+        if rows < 40 or agree > 1 / actions + 0.15:
+            return
+        if epsilon.factor * lower_bound(late, of_late) < self.high or last < first - self.decay:
+            return
+        line = epsilon.line
+        yield self.finding(
+            "actions are random to the end of the run",
+            where=Where(file=line[0], line=line[1], update=updates) if line else Where(update=updates),
+            seen=f"{min(last, 1):.0%} of {of_late} steps after update {int(0.4 * updates)} are random, {min(first, 1):.0%} of "
+            f"{of_early} in the first tenth; executed actions are the best ones in {agree:.0%} of {rows} rows",
+            expected="a share that falls to 0.1 or less",
+            help="print epsilon at the first and the last step, and the counter its schedule is computed from",
+            confidence=0.88,
+        )

@@ -1,0 +1,68 @@
+"""Pictures are divided by 255 twice before they reach the first layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.roles import roles_of
+from rldebug.rule import NotEnough, Rule
+from rldebug.rules.preprocessing.picture_reaches_layer_unscaled import first_pictures
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureDividedTwice(Rule):
+    """Pictures are divided by 255 twice.
+
+    ## What it checks
+    Observations are bytes with bright elements, and what reaches the first layer beneath a loss is never above a
+    hundredth: a division by 255 was done twice.
+
+    ## Why it matters
+    The network sees almost nothing but its own biases, and learns as if pictures were black.
+
+    ## Likely causes
+    1. A wrapper, or the caller, scales pictures, and the network's `forward` does it again. Confirm: print `x.max()`
+       before and after the first line of `forward`.
+
+    ## What to try first
+    Scale in one place only: in `forward`.
+
+    ## When it is fine
+    Nothing that is known of.
+
+    ## References
+    real bugs PRE-04.
+    """
+
+    code: ClassVar[str] = "PRE304"
+    name: ClassVar[str] = "picture-divided-twice"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+
+    losses: int = 4  # with pictures at the first layer
+    dark: float = 0.01  # the brightest element there; 1/255 after two divisions
+    bright: float = 25.0  # the brightest element of observations: dark pictures would be as dark after one division
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        stream = roles_of(evidence).stream
+        thing = evidence.streams[stream] if stream is not None and stream < len(evidence.streams) else {}
+        obs = thing.get("obs") or {}
+        if thing.get("dtype") != "uint8" or not obs.get("wide") or obs["mean"][1] < self.bright:
+            return
+        seen = list(first_pictures(evidence))
+        if len(seen) < self.losses:
+            raise NotEnough(f"{len(seen)} losses with pictures at the first layer")
+        if all(low >= 0 and 0 < high <= self.dark for _, low, high in seen):
+            yield self.finding(
+                "pictures are divided by 255 twice",
+                where=seen[0][0].where,
+                seen=f"elements up to {max(high for *_, high in seen):.2g} at the first layer, in all of "
+                f"{len(seen)} losses",
+                expected="elements up to 1",
+                help="divide by 255 in one place only",
+                confidence=0.95,
+            )

@@ -1,0 +1,13 @@
+from tests.programs.policies import found
+
+CODE = "ENT303"
+
+
+def test_fires_where_that_of_the_last_step_is_used():
+    (finding,) = found(CODE, "last entropy", program="stepwise")
+    assert finding.component == "entropy"
+    assert finding.seen
+
+
+def test_quiet_where_all_steps_count():
+    assert not found(CODE, program="stepwise")

@@ -1,0 +1,27 @@
+"""Batch norm in evaluation mode."""
+
+from typing import Any
+
+from rldebug.rules.network.batch_norm_never_trained import BatchNormNeverTrained
+from tests.programs import learning
+
+rule = BatchNormNeverTrained()
+
+
+def made(training: bool, layers: dict[str, int]) -> Any:
+    acting: Any = {"module": "net", "grad": False, "acting": True, "training": False}
+    update: Any = {"module": "net", "grad": True, "acting": False, "training": training, "line": ["train.py", 4]}
+    events: Any = [("call", acting, {}), *[("call", update, {})] * 3]
+    return learning.script(events, events, module={"net": learning.module({"adam": 4}, layers=layers)})
+
+
+def test_batch_norm_that_is_never_in_training_mode_is_found() -> None:
+    assert len(list(rule.check(made(False, {"BatchNorm1d": 2, "Linear": 3})))) == 1
+
+
+def test_training_mode_in_the_update_is_fine() -> None:
+    assert not list(rule.check(made(True, {"BatchNorm1d": 2, "Linear": 3})))
+
+
+def test_a_network_without_batch_norm_is_fine() -> None:
+    assert not list(rule.check(made(False, {"LayerNorm": 2, "Linear": 3})))

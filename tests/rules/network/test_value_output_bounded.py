@@ -1,0 +1,53 @@
+"""Values that are squashed."""
+
+from typing import Any
+
+import numpy as np
+
+from rldebug.rules.network.value_output_bounded import ValueOutputBounded
+from tests.programs import learning
+
+rule = ValueOutputBounded()
+
+
+def made(outputs: np.ndarray, targets: np.ndarray) -> Any:
+    chosen = outputs[:, 0]
+    call: Any = ("call", {"module": "q", "outputs": [{"shape": list(outputs.shape)}]}, {"output0": outputs})
+    events: Any = [call, learning.loss(["q"]), learning.term("regression", ["q"], prediction=chosen, target=targets)]
+    return learning.script(events, events, events, module={"q": learning.module({"adam": 4})})
+
+
+def test_a_softmax_at_the_end_of_a_q_network_is_found() -> None:
+    draw = np.random.default_rng(0)
+    outputs = draw.dirichlet([1, 1, 1], 64)
+    (found,) = rule.check(made(outputs, draw.uniform(5, 20, 64)))
+    assert "sums to 1" in found.seen
+
+
+def test_a_tanh_that_sticks_at_its_bound_is_found() -> None:
+    draw = np.random.default_rng(0)
+    (found,) = rule.check(made(np.tanh(draw.uniform(4, 9, (64, 1))), draw.uniform(5, 20, 64)))
+    assert "stick" in found.seen
+
+
+def test_values_that_have_not_grown_yet_are_fine() -> None:
+    draw = np.random.default_rng(0)
+    assert not list(rule.check(made(draw.uniform(-0.3, 0.3, (64, 3)), draw.uniform(5, 20, 64))))
+
+
+def test_a_bound_that_the_targets_respect_is_fine() -> None:
+    draw = np.random.default_rng(0)
+    assert not list(rule.check(made(np.tanh(draw.uniform(4, 9, (64, 1))), draw.uniform(-1, 1, 64))))
+
+
+def test_probabilities_beside_a_value_are_fine() -> None:
+    draw = np.random.default_rng(0)
+    probabilities, targets = draw.dirichlet([1, 1, 1], 64), draw.uniform(5, 20, 64)
+    call: Any = (
+        "call",
+        {"module": "net", "outputs": [{"shape": [64, 3]}, {"shape": [64]}]},
+        {"output0": probabilities},
+    )
+    values = learning.term("regression", ["net"], prediction=draw.uniform(0, 1, 64), target=targets)
+    events: Any = [call, learning.loss(["net"]), values]
+    assert not list(rule.check(learning.script(events, events, events, module={"net": learning.module({"adam": 4})})))

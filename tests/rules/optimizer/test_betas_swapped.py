@@ -1,0 +1,18 @@
+"""The two averages of Adam."""
+
+from rldebug.rules.optimizer.betas_swapped import BetasSwapped
+from tests.programs import learning
+
+rule = BetasSwapped()
+
+
+def test_swapped_betas_are_found() -> None:
+    _, script = learning.seen("regression", "betas")
+    (found,) = rule.check(script)
+    assert "(0.999, 0.9)" in found.seen
+
+
+def test_usual_betas_are_fine() -> None:
+    for betas in ((0.9, 0.999), (0.5, 0.9), (0.0, 0.99), (0.99, 0.999), (0.95, 0.95)):
+        made = learning.optimizer({"net": 4}, settings={"betas": list(betas)})
+        assert not list(rule.check(learning.script([], optimizer={"it": made})))

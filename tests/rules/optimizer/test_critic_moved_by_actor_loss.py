@@ -1,0 +1,17 @@
+"""A critic stepped on the gradient of the actor."""
+
+from rldebug.rules.optimizer.critic_moved_by_actor_loss import CriticMovedByActorLoss
+from tests.programs import learning
+
+rule = CriticMovedByActorLoss()
+
+
+def test_an_actors_optimizer_that_holds_the_critic_is_found() -> None:
+    _, script = learning.seen("actor_critic", "holds critic")
+    (found,) = rule.check(script)
+    assert "critic" in found.message
+
+
+def test_the_actors_loss_may_lead_through_the_critic() -> None:
+    _, script = learning.seen("actor_critic")
+    assert not list(rule.check(script))

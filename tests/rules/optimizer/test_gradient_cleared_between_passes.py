@@ -1,0 +1,35 @@
+"""Gradients cleared too often."""
+
+from typing import Any
+
+from rldebug.rules.optimizer.gradient_cleared_between_passes import GradientClearedBetweenPasses
+from tests.programs import learning
+
+rule = GradientClearedBetweenPasses()
+
+
+def test_clearing_in_the_loop_over_parts_is_found() -> None:
+    _, script = learning.seen("regression", "cleared in parts")
+    (found,) = rule.check(script)
+    assert "between the passes" in found.message
+
+
+def test_clearing_just_before_the_step_is_found() -> None:
+    _, script = learning.seen("regression", "cleared before step")
+    (found,) = rule.check(script)
+    assert "before the step" in found.message
+
+
+def test_accumulation_over_parts_is_fine() -> None:
+    _, script = learning.seen("regression", "parts")
+    assert not list(rule.check(script))
+
+
+def test_the_actors_gradient_in_the_critic_may_be_cleared() -> None:
+    """A helper runs both losses from one line: the actor's goes through the critic, and is cleared there."""
+    actor, critic = learning.optimizer({"actor": 4}), learning.optimizer({"critic": 4})
+    events: Any = [
+        *(learning.zero("actor"), learning.loss(["actor", "critic"]), learning.step("actor", {"actor": 1.0})),
+        *(learning.zero("critic"), learning.loss(["critic"]), learning.step("critic", {"critic": 1.0})),
+    ]
+    assert not list(rule.check(learning.script(events * 8, optimizer={"actor": actor, "critic": critic})))

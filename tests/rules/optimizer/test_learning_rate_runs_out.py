@@ -1,0 +1,17 @@
+"""A decay that is over too early."""
+
+from rldebug.rules.optimizer.learning_rate_runs_out import LearningRateRunsOut
+from tests.programs import learning
+
+rule = LearningRateRunsOut()
+
+
+def test_a_rate_that_is_nil_for_most_of_the_run_is_found() -> None:
+    run, _ = learning.seen("regression", "runs out", steps=120)
+    (found,) = rule.check(run)
+    assert "update 3" in found.seen
+
+
+def test_a_constant_rate_is_fine() -> None:
+    run, _ = learning.seen("regression")
+    assert not list(rule.check(run))

@@ -1,0 +1,34 @@
+"""One rollout, one update, and the end."""
+
+from typing import Any
+
+import pytest
+
+from rldebug.forensics.roles import Roles
+from rldebug.rule import NotEnough
+from rldebug.rules.optimizer import one_round_of_learning
+from rldebug.rules.optimizer.one_round_of_learning import OneRoundOfLearning
+from tests.programs import learning
+
+rule = OneRoundOfLearning()
+
+
+def made(monkeypatch: pytest.MonkeyPatch, phases: int, on_policy: bool = True) -> Any:
+    known = Roles(policy=frozenset({"net"}), stream=0, on_policy=on_policy)
+    monkeypatch.setattr(one_round_of_learning, "roles_of", lambda script: known)
+    events: Any = [learning.loss(["net"]), learning.term("policy", ["net"], weight=[1.0, -1.0])]
+    counts = {"all": {"updates": 80, "env_steps": 8192, "phases": phases}}
+    return learning.script(events, counts=counts, stream={"0": {"index": 0, "steps": 8192}})
+
+
+def test_a_single_rollout_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(list(rule.check(made(monkeypatch, 1)))) == 1
+
+
+def test_many_rollouts_are_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not list(rule.check(made(monkeypatch, 16)))
+
+
+def test_learning_from_a_fixed_set_of_data_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(NotEnough):
+        list(rule.check(made(monkeypatch, 1, on_policy=False)))

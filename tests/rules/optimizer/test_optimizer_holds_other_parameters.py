@@ -1,0 +1,28 @@
+"""An optimizer of a network that is gone."""
+
+from typing import Any
+
+from rldebug.rules.optimizer.optimizer_holds_other_parameters import OptimizerHoldsOtherParameters
+from tests.programs import learning
+
+rule = OptimizerHoldsOtherParameters()
+
+
+def test_a_network_made_after_its_optimizer_is_found() -> None:
+    _, script = learning.seen("regression", "made anew later")
+    (found,) = rule.check(script)
+    assert found.severity == "error"
+
+
+def test_an_optimizer_of_the_network_that_learns_is_fine() -> None:
+    _, script = learning.seen("regression")
+    assert not list(rule.check(script))
+
+
+def test_a_temperature_that_is_kept_fixed_is_fine() -> None:
+    events: Any = [learning.loss(["net"]), learning.step("adam", {"net": 1.0}), learning.step("alpha", {}, without=4)]
+    things: Any = {
+        "module": {"net": learning.module({"adam": 4})},
+        "optimizer": {"adam": learning.optimizer({"net": 4}), "alpha": learning.optimizer({})},
+    }
+    assert not list(rule.check(learning.script(events * 5, events * 5, **things)))

@@ -1,0 +1,17 @@
+from tests.programs.policies import found
+
+CODE = "POL308"
+
+
+def test_fires_where_the_penalty_is_the_log_ratio():
+    (finding,) = found(CODE, "log-ratio penalty")
+    assert finding.component == "policy-loss"
+    assert finding.seen
+
+
+def test_quiet_where_the_penalty_is_never_negative():
+    assert not found(CODE, "divergence")
+
+
+def test_quiet_where_there_is_none():
+    assert not found(CODE)

@@ -1,0 +1,17 @@
+from tests.programs.policies import found
+
+CODE = "POL302"
+
+
+def test_fires_where_old_and_new_are_swapped():
+    (finding,) = found(CODE, "inverted")
+    assert finding.component == "policy-loss"
+    assert finding.seen
+
+
+def test_quiet_where_new_is_divided_by_old():
+    assert not found(CODE)
+
+
+def test_quiet_where_a_divergence_has_it_the_other_way_round():
+    assert not found(CODE, "divergence")

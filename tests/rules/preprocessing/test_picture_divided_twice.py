@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+import pytest
+
+from rldebug.rules.preprocessing.picture_divided_twice import PictureDividedTwice
+from tests.programs.pictures import pictures
+
+
+def test_fires_on_pictures_as_dark_as_that() -> None:
+    (finding,) = PictureDividedTwice().check(pictures(1 / 255))
+    assert "0.0039" in finding.seen
+
+
+@pytest.mark.parametrize("high", [1.0, 255.0, 0.3])
+def test_quiet_on_pictures_that_can_be_seen(high: float) -> None:
+    assert not list(PictureDividedTwice().check(pictures(high)))

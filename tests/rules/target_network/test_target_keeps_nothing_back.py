@@ -1,0 +1,17 @@
+from rldebug.rules.target_network.target_keeps_nothing_back import TargetKeepsNothingBack
+from tests.programs.targets import found, seen
+
+
+def test_fires_where_weights_are_copied_at_every_update():
+    assert found(TargetKeepsNothingBack(), seen("q_learner", "every update"))
+
+
+def test_fires_where_the_weights_of_the_average_are_swapped():
+    (finding,) = found(TargetKeepsNothingBack(), seen("q_learner", "tau 0.95"))
+    assert "0.95" in finding.seen
+
+
+def test_quiet_where_it_lags():
+    assert not found(TargetKeepsNothingBack(), seen("q_learner"))
+    assert not found(TargetKeepsNothingBack(), seen("q_learner", "soft"))
+    assert not found(TargetKeepsNothingBack(), seen("ddpg"))

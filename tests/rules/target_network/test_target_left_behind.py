@@ -1,0 +1,36 @@
+from rldebug.rules.target_network.target_left_behind import TargetLeftBehind
+from tests.programs.targets import found, seen
+
+RULE = TargetLeftBehind(few=30, some=60, many=60)
+
+
+def test_fires_where_the_average_is_assigned_to_a_local_name():
+    (finding,) = found(RULE, seen("q_learner", "local name"))
+    assert finding.component == "target-network"
+    assert finding.where.file is not None
+
+
+def test_fires_where_it_is_loaded_with_its_own_weights():
+    (finding,) = found(RULE, seen("q_learner", "onto itself"))
+    assert "its own weights" in finding.seen
+
+
+def test_fires_where_one_of_three_is_forgotten():
+    (finding,) = found(RULE, seen("ddpg", "forgotten"))
+    assert "other target networks do follow" in finding.seen
+
+
+def test_quiet_where_it_is_copied_or_averaged():
+    assert not found(RULE, seen("q_learner"))
+    assert not found(RULE, seen("q_learner", "soft"))
+    assert not found(RULE, seen("ddpg"))
+
+
+def test_quiet_about_a_network_that_is_meant_to_stay_as_it_is():
+    from rldebug.forensics.followers import followers
+
+    assert not followers(seen("novelty"))
+
+
+def test_quiet_in_a_run_that_is_shorter_than_the_interval():
+    assert not found(TargetLeftBehind(), seen("q_learner", "local name"))
