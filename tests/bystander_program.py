@@ -22,6 +22,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 MARK = "== bystander "
+MUCH = 3000  # calls of environments
 # Watching takes time, and programs print how long they took: theirs is a clock that ticks when it is looked at.
 _ticks = {"time": 1.7e9, "perf_counter": 0.0}
 _REAL = {name: getattr(time, name) for name in ("time", "perf_counter", "time_ns", "perf_counter_ns")}
@@ -41,17 +42,25 @@ def _tick(name):
 
 def seed_the_unseeded():
     """What is seeded by the operating system would differ from one run to the next. Numpy's and Python's alike."""
-    drawn = [0]
+    drawn = {}
 
     def draw(bits):
-        drawn[0] += 1
-        return int.from_bytes(hashlib.sha256(f"{drawn[0]} {bits}".encode()).digest(), "big") % (1 << bits)
+        """By who asks, and how often: that somebody else asks too must not change it."""
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_filename in (__file__, random.__file__):
+            frame = frame.f_back
+        who = (frame.f_code.co_filename, frame.f_lineno)
+        drawn[who] = drawn.get(who, 0) + 1
+        return int.from_bytes(hashlib.sha256(f"{who} {drawn[who]} {bits}".encode()).digest(), "big") % (1 << bits)
 
     seed = random.Random.seed
 
     def reseed(self, a=None, version=2):
         return seed(self, draw(64) if a is None else a, version)
 
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
     np.random.bit_generator.randbits = draw
     random.Random.seed = reseed
 
@@ -113,10 +122,11 @@ class Calls:
 
 
 class Steps:
-    """Ends the program after so many optimizer steps."""
+    """Ends the program after so many optimizer steps; after a third of them where it plays much in between."""
 
     def __init__(self, limit):
         self.limit = limit
+        self.process = os.getpid()
         self.count = 0
         self.optimizers = {}
         self.told = None
@@ -124,9 +134,10 @@ class Steps:
     def __call__(self, optimizer, args, kwargs):
         self.count += 1
         self.optimizers.setdefault(id(optimizer), optimizer)
-        if self.count == self.limit and self.told is None:
+        enough = self.count >= self.limit or (calls.count > MUCH and 3 * self.count >= self.limit)
+        if enough and self.told is None:
             self.told = digests(self)
-            if threading.current_thread() is not threading.main_thread():
+            if os.getpid() != self.process or threading.current_thread() is not threading.main_thread():
                 show(self.told)
                 os._exit(0)
             raise SystemExit(0)
@@ -142,7 +153,7 @@ def digests(steps):
     return {
         "steps": steps.count,
         "weights": [
-            digest([[each for each in group["params"]] for group in optimizer.param_groups])
+            digest([list(group["params"]) for group in optimizer.param_groups])
             for optimizer in steps.optimizers.values()
         ],
         "moments": [

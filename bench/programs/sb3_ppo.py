@@ -1,4 +1,4 @@
-"""Stable-Baselines3's PPO on CartPole, four environments, its own defaults but for the rollout. python sb3_ppo.py STEPS"""
+"""Stable-Baselines3's PPO on CartPole, four environments, a rollout of 512 steps. python sb3_ppo.py STEPS"""
 
 import sys
 

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from rldebug.capture.env_log import EnvLog, Stream
+from rldebug.capture.env_log import EnvLog
+from rldebug.capture.env_stream import Stream
 from rldebug.capture.optimizers import OptimizerWatch
 from rldebug.capture.session import Session
 from rldebug.collect import Collector
@@ -195,7 +196,7 @@ def _tensor(array: Any) -> Tensor:
 
 
 class Streams:
-    """The environment that the program trains in, for the Collector: the one that is stepped most."""
+    """The environment that the program trains in, for the Collector: the one stepped most, and those like it."""
 
     def __init__(self, log: EnvLog) -> None:
         self.log = log
@@ -208,7 +209,16 @@ class Streams:
 
     @property
     def stream(self) -> Stream | None:
+        self.log.flush()
         return max(self.log.streams, key=lambda each: each.steps, default=None)
+
+    @property
+    def group(self) -> list[Stream]:
+        """A list of environments that are stepped in turn is one to train in."""
+        main = self.stream
+        if main is None:
+            return []
+        return [each for each in self.log.streams if each.name == main.name and 2 * each.steps >= main.steps]
 
     @property
     def steps(self) -> int:
@@ -223,9 +233,19 @@ class Streams:
         return self.stream.stepped_after_end if self.stream is not None else 0
 
     def take(self) -> Episodes | None:
-        stream = self.stream
-        if stream is None:
+        taken = [each for each in map(self._take, self.group) if each is not None]
+        if not taken:
             return None
+        return Episodes(
+            returns=np.concatenate([each.returns for each in taken]),
+            lengths=np.concatenate([each.lengths for each in taken]),
+            terminated=sum(each.terminated for each in taken),
+            truncated=sum(each.truncated for each in taken),
+            reward_sum=sum(each.reward_sum for each in taken),
+            steps=sum(each.steps for each in taken),
+        )
+
+    def _take(self, stream: Stream) -> Episodes | None:
         now = (stream.finished, stream.terminations, stream.truncations, stream.steps, stream.reward.total)
         before = self._taken.get(stream.index, (0, 0, 0, 0, 0.0))
         self._taken[stream.index] = now

@@ -17,6 +17,7 @@ from rldebug.evidence.folder import title_of
 from rldebug.evidence.run import Run, read_run
 from rldebug.evidence.script import Script, read_script
 from rldebug.finding import Report
+from rldebug.forensics.program import program_of
 
 _WORKERS = ("gymnasium.", "stable_baselines3.", "torch.utils.data.", "tianshou.", "multiprocessing.", "concurrent.")
 _BY_HAND = re.compile(r"(needs `[^`]*`): .*(dbg\.|rldebug\.watch).*")
@@ -97,7 +98,15 @@ def examine(
     skipped = report.skipped
     if seen.script is not None:  # a program that is only watched hands nothing over
         skipped = {code: _BY_HAND.sub(rf"\1: {_LACKS}", reason) for code, reason in report.skipped.items()}
-    return dataclasses.replace(report, skipped=skipped, problems=(*more, *report.problems, *seen.problems))
+    problems = (*more, *report.problems, *seen.problems)
+    return dataclasses.replace(report, skipped=skipped, problems=problems, program=_program(seen.script))
+
+
+def _program(script: Script | None) -> Mapping[str, Any] | None:
+    try:
+        return None if script is None else program_of(script)
+    except Exception:
+        return None  # a script that cannot be made sense of; the rules say what they lack
 
 
 def as_shown(report: Report) -> Report:

@@ -225,7 +225,7 @@ class Watched:
 
     def end(self, how: str) -> int | None:
         """Write everything down, report; the exit status to leave with where it is not the program's own."""
-        began = time.monotonic()
+        began = time.process_time()
         flush()
         try:
             self._record(how)
@@ -296,7 +296,7 @@ class Watched:
         from rldebug.recorded import examine, recorded
 
         catalogue.rules()
-        until = max(until, time.monotonic() + _RULES)  # that the rules were slow to import must not cost them all
+        until = max(until, time.process_time() + _RULES)  # that the rules were slow to import must not cost them all
         seen = recorded(self.folder)
         report = examine(seen, self.config, "run", until=until, more=self.problems, broken=self.broken)
         with (self.folder / "findings.jsonl").open("a", encoding="utf-8") as file:

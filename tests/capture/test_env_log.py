@@ -1,6 +1,6 @@
 import numpy as np
 
-from rldebug.capture import env_log
+from rldebug.capture import env_log, env_stream
 from rldebug.capture.env_log import EnvLog
 
 
@@ -124,7 +124,7 @@ def test_environments_called_in_turn_are_acted_on_together():
 def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(env_log, "CAPACITY", 50)
     monkeypatch.setattr(env_log, "RECENT", 20)
-    monkeypatch.setattr(env_log, "EPISODES", 16)
+    monkeypatch.setattr(env_stream, "EPISODES", 16)
     log, env = log_of()
     log.reset(env, obs(-1), None, 1)
     for number in range(1000):

@@ -15,15 +15,18 @@ from torch.distributions import Categorical
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding
 from rldebug.rule import Rule
-from tests.watched import watched
 
 WIDTH = 3
 
 
 @cache
-def seen(program: str, bug: str = "", **options: Any) -> Script:
-    """What was seen of one of the programs below; each is run once for all tests."""
-    return watched(lambda: globals()[program](bug, **options))[1]
+def seen(watched: Any, program: str, bug: str = "", **options: Any) -> Script:
+    """What was seen of a program of this folder; each is run once for all tests."""
+    from tests.programs import prepared
+
+    run = globals().get(program) or getattr(prepared, program)
+    script: Script = watched(lambda: run(bug, **options))[1]
+    return script
 
 
 def found(rule: Rule, script: Script) -> list[Finding]:

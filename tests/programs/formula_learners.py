@@ -1,14 +1,20 @@
-"""Small learners whose targets are made in a known way: REINFORCE, an actor-critic with rollouts, and a DQN."""
+"""Small learners that make their targets as they are told: from rollouts, from whole episodes, from a replay."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
-from torch.distributions import Categorical
+from torch.distributions import Categorical, Normal
+
+from tests.forensics.simulated import Array, Rollout, gae
+
+GAMMA = 0.97
 
 
 class Wander(gym.Env[Any, Any]):
@@ -17,25 +23,80 @@ class Wander(gym.Env[Any, Any]):
     observation_space = gym.spaces.Box(-np.inf, np.inf, (3,), np.float32)
     action_space = gym.spaces.Discrete(2)
 
-    def __init__(self, seed: int = 0, limit: int = 30) -> None:
-        self.rng, self.limit = np.random.default_rng(seed), limit
+    def __init__(self, seed: int = 0, limit: int = 12, signs: bool = False) -> None:
+        self.rng, self.limit, self.signs = np.random.default_rng(seed), limit, signs
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
         self.x, self.t = self.rng.normal(size=3), 0
         return self.x.astype(np.float32), {}
 
     def step(self, action: Any) -> Any:
-        self.x = 0.8 * self.x + 0.5 * self.rng.normal(size=3) + 0.1 * (int(action) - 0.5)
+        self.x = 0.8 * self.x + 0.5 * self.rng.normal(size=3) + 0.1 * (float(np.ravel(action)[0]) - 0.5)
         self.t += 1
         ended = bool(self.rng.random() < 0.08)
-        return self.x.astype(np.float32), float(self.x[0]), ended, self.t >= self.limit and not ended, {}
+        reward = float(np.sign(self.x[0]) * (abs(self.x[0]) > 0.5)) if self.signs else float(self.x[0])
+        return self.x.astype(np.float32), reward, ended, self.t >= self.limit and not ended, {}
 
 
 def tensor(rows: Any) -> torch.Tensor:
     return torch.as_tensor(np.asarray(rows, dtype=np.float32))
 
 
-def reinforce(*, batches: int = 3, reset: bool = True, sign: float = -1.0, steps: int = 50) -> None:
+def empty(times: int, lanes: int) -> Rollout:
+    """To be filled in."""
+    no = np.zeros((times, lanes), dtype=bool)
+    return Rollout(no * 1.0, np.zeros((times + 1, lanes)), no * 1.0, no, no.copy())
+
+
+def rollouts(
+    target: Callable[[Rollout], Array] | None = gae,
+    weight: Callable[[Rollout], Array] | None = None,
+    *,
+    count: int = 4,
+    length: int = 24,
+    lanes: int = 4,
+    sign: float = -1.0,
+) -> None:
+    """An actor-critic on a vector environment; without a target, a policy alone that learns from its weights."""
+    torch.manual_seed(0)
+    envs = gym.vector.SyncVectorEnv(
+        [lambda seed=seed: Wander(seed) for seed in range(lanes)],  # type: ignore[misc]
+        autoreset_mode=gym.vector.AutoresetMode.SAME_STEP,
+    )
+    policy, critic = nn.Linear(3, 2), nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+    optimizer = torch.optim.SGD([*policy.parameters(), *critic.parameters()], 0.01)
+    obs, _ = envs.reset()
+    for _ in range(count):
+        seen, actions = [], []
+        of = empty(length, lanes)
+        for t in range(length):
+            with torch.no_grad():
+                action = Categorical(logits=policy(tensor(obs))).sample()  # type: ignore[no-untyped-call]
+                of.value[t] = critic(tensor(obs)).flatten()
+            seen.append(tensor(obs))
+            actions.append(action)
+            obs, of.reward[t], of.terminated[t], of.truncated[t], info = envs.step(action.numpy())
+            for lane in np.flatnonzero(of.truncated[t]):
+                with torch.no_grad():
+                    of.final[t, lane] = critic(tensor(info["final_obs"][lane])[None])
+        with torch.no_grad():
+            of.value[length] = critic(tensor(obs)).flatten()
+        made = np.zeros_like(of.reward) if target is None else target(of)
+        weights = made - of.value[:-1] if weight is None else weight(of)
+        flat = torch.cat(seen)
+        dist = Categorical(logits=policy(flat))
+        logp = dist.log_prob(torch.cat(actions))  # type: ignore[no-untyped-call]
+        loss = sign * (logp * tensor(weights).flatten()).mean()
+        if target is not None:
+            loss = loss + 0.5 * ((critic(flat).flatten() - tensor(made).flatten()) ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    envs.close()
+
+
+def episodes(*, batches: int = 3, reset: bool = True, sign: float = -1.0, steps: int = 60) -> None:
+    """REINFORCE, one log-prob after the other."""
     torch.manual_seed(0)
     env, policy = Wander(), nn.Linear(3, 2)
     optimizer = torch.optim.SGD(policy.parameters(), 0.01)
@@ -65,73 +126,59 @@ def reinforce(*, batches: int = 3, reset: bool = True, sign: float = -1.0, steps
         optimizer.step()
 
 
-def actor_critic(
-    *, rollouts: int = 4, length: int = 20, lanes: int = 4, mask: bool = True, bootstrap: bool = True
+def bootstrapped(of: Rollout, picked: NDArray[np.int64], said: dict[str, Array]) -> Array:
+    """r + γ max Q, as it should be."""
+    return np.asarray(of.reward[picked, 0] + GAMMA * ~of.terminated[picked, 0] * said["q0"].max(axis=1))
+
+
+def replays(
+    make: Callable[[Rollout, NDArray[np.int64], dict[str, Array]], Array] = bootstrapped,
+    *,
+    steps: int = 160,
+    soft: bool = False,
+    signs: bool = False,
 ) -> None:
-    """With generalised advantages, from environments that are stepped in turn by a vector environment."""
-    torch.manual_seed(0)
-    envs = gym.vector.SyncVectorEnv(
-        [lambda seed=seed: Wander(seed) for seed in range(lanes)],  # type: ignore[misc]
-        autoreset_mode=gym.vector.AutoresetMode.SAME_STEP,
-    )
-    policy, critic = nn.Linear(3, 2), nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
-    optimizer = torch.optim.SGD([*policy.parameters(), *critic.parameters()], 0.01)
-    obs, _ = envs.reset()
-    for _ in range(rollouts):
-        seen, actions, rewards, dones, values = [], [], [], [], []
-        for _ in range(length):
-            with torch.no_grad():
-                action = Categorical(logits=policy(tensor(obs))).sample()  # type: ignore[no-untyped-call]
-                values.append(critic(tensor(obs)).flatten())
-            seen.append(tensor(obs))
-            actions.append(action)
-            obs, reward, ended, cut, _ = envs.step(action.numpy())
-            rewards.append(tensor(reward))
-            dones.append(tensor(ended | cut))
-        with torch.no_grad():
-            following = critic(tensor(obs)).flatten() * bootstrap
-        advantages: list[Any] = []
-        carry = torch.zeros(lanes)
-        for t in reversed(range(length)):
-            going = 1.0 - dones[t] if mask else torch.ones(lanes)
-            carry = rewards[t] + 0.95 * following * going - values[t] + 0.95 * 0.9 * going * carry
-            advantages.insert(0, carry)
-            following = values[t]
-        weight = torch.cat(advantages)
-        target = weight + torch.cat(values)
-        flat = torch.cat(seen)
-        logp = Categorical(logits=policy(flat)).log_prob(torch.cat(actions))  # type: ignore[no-untyped-call]
-        weight = (weight - weight.mean()) / (weight.std() + 1e-8)
-        loss = -(logp * weight).mean() + 0.5 * ((critic(flat).flatten() - target) ** 2).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    envs.close()
-
-
-def dqn(*, steps: int = 160, mask: bool = True) -> None:
+    """A DQN; `soft`: two critics of state and action, and a Gaussian actor, whose log-prob is given to `make`."""
     torch.manual_seed(0)
     draw = np.random.default_rng(0)
-    env, online, target = Wander(), nn.Linear(3, 2), nn.Linear(3, 2)
+    env = Wander(signs=signs)
+    width, inputs = (1, 4) if soft else (2, 3)
+    online, actor = nn.Linear(inputs, width), nn.Linear(3, 1)
+    targets = [nn.Linear(inputs, width) for _ in range(2 if soft else 1)]
     optimizer = torch.optim.SGD(online.parameters(), 0.01)
-    memory: list[Any] = []
+    before, chosen, after = [], [], []
+    of = empty(steps, 1)
     obs, _ = env.reset()
     for step in range(steps):
         with torch.no_grad():
-            greedy = int(online(tensor(obs)[None]).argmax())
-        action = greedy if draw.random() > 0.3 else int(draw.integers(2))
-        following, reward, ended, cut, _ = env.step(action)
-        memory.append((obs, action, reward, following, ended))
+            said = actor(tensor(obs)[None]) if soft else online(tensor(obs)[None])
+        action = float(said[0, 0] + draw.normal()) if soft else int(draw.integers(2))
+        following, of.reward[step, 0], ended, cut, _ = env.step(action)
+        of.terminated[step, 0], of.truncated[step, 0] = ended, cut
+        before.append(obs)
+        chosen.append(action)
+        after.append(following)
         obs = env.reset()[0] if ended or cut else following
-        if step >= 60 and step % 4 == 0:
-            before, chosen, paid, after, over = zip(
-                *(memory[at] for at in draw.integers(len(memory), size=32)), strict=True
-            )
-            with torch.no_grad():
-                best = target(tensor(after)).max(dim=1).values
-                aim = tensor(paid) + 0.9 * best * (1.0 - tensor(over) if mask else 1.0)
-            said = online(tensor(before)).gather(1, torch.as_tensor(chosen)[:, None])[:, 0]
-            loss = nn.functional.smooth_l1_loss(said, aim)
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
+        if step < 60 or step % 4:
+            continue
+        picked = draw.integers(step + 1, size=48)
+        now, next_ = tensor([before[at] for at in picked]), tensor([after[at] for at in picked])
+        taken = tensor([chosen[at] for at in picked])[:, None]
+        answers: dict[str, Array] = {}
+        with torch.no_grad():
+            if soft:
+                dist = Normal(actor(next_), 0.5)
+                drawn = dist.sample()  # type: ignore[no-untyped-call]
+                answers["logp"] = dist.log_prob(drawn)[:, 0].numpy()  # type: ignore[no-untyped-call]
+                next_ = torch.cat([next_, drawn], dim=1)
+            for number, each in enumerate(targets):
+                answers[f"q{number}"] = each(next_).numpy()
+        aim = tensor(make(of, picked, answers))
+        if soft:
+            prediction = online(torch.cat([now, taken], dim=1))[:, 0]
+        else:
+            prediction = online(now).gather(1, taken.long())[:, 0]
+        loss = nn.functional.smooth_l1_loss(prediction, aim)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()

@@ -112,6 +112,71 @@ def actor_critic(fault: str = "", steps: int = 24) -> None:
         alpha_step.step()
 
 
+class Layers(nn.Module):
+    def __init__(self, listed: bool) -> None:
+        super().__init__()
+        hidden = [nn.Linear(4, 8), nn.Linear(8, 8)]
+        self.hidden: Any = hidden if listed else nn.ModuleList(hidden)
+        self.last = nn.Linear(8, 1)
+
+    def forward(self, rows: Any) -> Any:
+        for layer in self.hidden:
+            rows = torch.tanh(layer(rows))
+        return self.last(rows)
+
+
+def pair(fault: str = "", steps: int = 40) -> None:
+    """Two networks with an optimizer and a loss each."""
+    draw = torch.Generator().manual_seed(0)
+    torch.manual_seed(0)
+    critic, model = nn.Linear(4, 1), Layers(fault == "listed")
+    if fault == "frozen":
+        model.requires_grad_(False)
+    critic_step, model_step = optim.Adam(critic.parameters(), lr=1e-3), optim.Adam(model.parameters(), lr=1e-3)
+    for _ in range(steps):
+        rows = torch.randn(16, 4, generator=draw)
+        critic_loss: Any = (critic(rows) - rows[:, :1]).pow(2).mean()
+        critic_step.zero_grad()
+        critic_loss.backward()
+        critic_step.step()
+        model_loss: Any = (model(rows) - rows[:, 1:2]).pow(2).mean()
+        model_step.zero_grad()
+        if fault != "frozen":
+            model_loss.backward()
+        (critic_step if fault == "other step" else model_step).step()
+
+
+class TwoHeads(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.trunk, self.logits, self.value = nn.Linear(4, 8), nn.Linear(8, 3), nn.Linear(8, 1)
+
+    def forward(self, rows: Any) -> Any:
+        hidden = torch.tanh(self.trunk(rows))
+        return self.logits(hidden), self.value(hidden).squeeze(-1)
+
+
+def policy_gradient(fault: str = "", steps: int = 60) -> None:
+    """Both heads of one network, trained by one loss."""
+    draw = torch.Generator().manual_seed(0)
+    torch.manual_seed(0)
+    net = TwoHeads()
+    optimizer = optim.Adam(net.parameters(), lr=1e-3)
+    for _ in range(steps):
+        rows = torch.randn(16, 4, generator=draw)
+        logits, value = net(rows)
+        dist: Any = torch.distributions.Categorical(logits=logits)
+        action = dist.sample()
+        logp = dist.log_prob(action)
+        reward = (action == 0).float()
+        weight = reward - value.detach()
+        policy_loss = -((logp.detach() if fault == "detached" else logp) * weight).mean()
+        loss: Any = policy_loss + 0.5 * (value - reward).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
 def script(*audits: list[Made], every: int = 100, **things: Any) -> Script:
     """Evidence made by hand: for each audit its events (kind, detail, arrays); an audit for every so many updates."""
     made = []

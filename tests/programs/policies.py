@@ -171,10 +171,42 @@ def stepwise(bug: str = "", *, days: int = 12, games: int = 6, length: int = 8) 
         optimizer.step()
 
 
+def categorical(bug: str = "", *, steps: int = 40) -> None:
+    """A distributional critic: rewards are 0, 1 or between, so that ends fall exactly on an atom."""
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    env, atoms, critic = Drift(limit=4), np.linspace(-1, 1, 9), net(9)
+    optimizer = torch.optim.Adam(critic.parameters(), 1e-3)
+    obs, _ = env.reset()
+    memory: list[Any] = []
+    for step in range(steps):
+        after, _, terminated, truncated, _ = env.step(int(rng.integers(3)))
+        ended = terminated or truncated
+        memory.append((obs, float(rng.integers(2)) if ended else float(rng.random() - 0.5), ended))
+        obs = env.reset()[0] if ended else after
+        if step < 16:
+            continue
+        rows = [memory[each] for each in rng.integers(0, len(memory), 16)]
+        target = np.zeros((16, 9))
+        for row, (_, value, _) in enumerate(rows):
+            place = (value + 1) / (atoms[1] - atoms[0])
+            low, high = int(np.floor(place)), int(np.ceil(place))
+            target[row, low] += high - place + (low == high and bug != "loses mass")
+            target[row, high] += place - low
+        loss = -(tensor(target) * critic(tensor([each[0] for each in rows])).log_softmax(-1)).sum(-1).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
 @lru_cache(maxsize=64)
 def seen(program: str, bug: str, numbers: bool) -> tuple[Run, Script]:
-    played = (lambda: ppo(bug, numbers=numbers)) if program == "ppo" else (lambda: stepwise(bug))
-    return watched(played, overhead_budget=1.0)
+    programs = {
+        "ppo": lambda: ppo(bug, numbers=numbers),
+        "stepwise": lambda: stepwise(bug),
+        "categorical": lambda: categorical(bug),
+    }
+    return watched(programs[program], overhead_budget=1.0)
 
 
 def found(code: str, bug: str = "", *, numbers: bool = False, program: str = "ppo") -> list[Finding]:

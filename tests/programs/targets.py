@@ -15,7 +15,7 @@ from rldebug.evidence.script import Script
 from tests.programs.data import Drift, found, net, tensor
 from tests.watched import watched
 
-__all__ = ["found", "seen"]
+__all__ = ["ddpg", "found", "novelty", "q_learner", "seen"]
 
 
 @cache
@@ -26,18 +26,19 @@ def seen(program: str, bug: str = "", **options: Any) -> Script:
 
 def _follow(bug: str, update: int, q: nn.Module, slow: nn.Module) -> None:
     """The target network, after each update."""
-    if bug == "soft" or bug.startswith("tau"):
+    if bug in ("soft", "not asked", "statistics") or bug.startswith("tau"):
         tau = float(bug.removeprefix("tau ")) if bug.startswith("tau") else 0.05
         for mine, theirs in zip(slow.parameters(), q.parameters(), strict=True):
             mine.data.mul_(1 - tau).add_(tau * theirs.data)
     elif bug == "local name":
-        for mine, theirs in zip(slow.parameters(), q.parameters(), strict=True):
-            mine = 0.95 * mine.data + 0.05 * theirs.data  # noqa: PLW2901
+        weights: list[Any] = list(slow.parameters())
+        for mine, theirs in zip(weights, q.parameters(), strict=True):
+            mine = 0.95 * mine.data + 0.05 * theirs.data
     elif bug == "backwards" and update % 10 == 0:
         q.load_state_dict(slow.state_dict())
     elif bug == "onto itself" and update % 10 == 0:
         slow.load_state_dict(slow.state_dict())
-    elif bug == "every update" or (bug in ("", "one object") and update % 10 == 0):
+    elif bug == "every update" or (bug in ("", "one object", "double", "swapped") and update % 10 == 0):
         slow.load_state_dict(q.state_dict())
 
 
@@ -45,14 +46,14 @@ def q_learner(
     bug: str = "",
     *,
     epsilon: Callable[[int], float] = lambda step: max(0.05, 0.98**step),
-    steps: int = 160,
+    steps: int = 120,
     warm: int = 24,
     choose: str = "argmax",
 ) -> None:
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     env = Drift()
-    q = net(3)
+    q = nn.Sequential(nn.BatchNorm1d(3), net(3)).eval() if bug == "statistics" else net(3)
     slow = q if bug == "one object" else copy.deepcopy(q)
     optimizer = torch.optim.Adam(q.parameters(), lr=3e-3)
     memory: list[Any] = []
@@ -70,20 +71,23 @@ def q_learner(
             continue
         picked = [memory[each] for each in rng.integers(0, len(memory), 16)]
         s, a, r, t, d = (np.array(each) for each in zip(*picked, strict=True))
-        bootstrap = slow(tensor(t)).max(1).values
+        bootstrap = (q if bug in ("attached", "not asked") else slow)(tensor(t)).max(1).values
+        if bug in ("double", "swapped"):
+            judge, chooser = (slow, q) if bug == "double" else (q, slow)
+            bootstrap = judge(tensor(t)).gather(1, chooser(tensor(t)).argmax(1, keepdim=True))[:, 0]
         if bug != "attached":
             bootstrap = bootstrap.detach()
-        else:
-            bootstrap = q(tensor(t)).max(1).values
+        q.train()
         target = tensor(r) + 0.9 * (1 - tensor(d)) * bootstrap
         loss = (q(tensor(s)).gather(1, torch.as_tensor(a)[:, None])[:, 0] - target).square().mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        q.eval()
         _follow(bug, step, q, slow)
 
 
-def ddpg(bug: str = "", *, steps: int = 120, noise: str = "normal") -> None:
+def ddpg(bug: str = "", *, steps: int = 80, noise: str = "normal") -> None:
     """An actor, two critics and their targets."""
     torch.manual_seed(0)
     rng = np.random.default_rng(0)

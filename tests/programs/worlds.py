@@ -7,6 +7,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from rldebug.evidence.script import Script
+
 
 class Line(gymnasium.Env):
     """A point that two actions push to either side, until it falls off."""
@@ -100,3 +102,17 @@ class Evaluation:
             if terminated or truncated:
                 obs, _ = self.env.reset()
         net.train()
+
+
+def script(*streams, notes=(), audits=(), **counts):
+    """What was seen of some environments, by hand."""
+    whole = {
+        "name": "Line", "kind": "gymnasium", "lanes": 1, "autoreset": "disabled", "steps": 1000, "resets": 100,
+        "phases": 50, "seeds": [0, None, None], "returns": [], "lengths": [], "terminated": [], "at": [],
+        "episodes": 0, "terminations": 0, "truncations": 0, "stepped_after_end": 0, "reward": {"count": 1000},
+        "obs": {"looked": 0}, "facts": {},
+    }  # fmt: skip
+    things = {str(index): {**whole, "index": index, **each} for index, each in enumerate(streams)}
+    for each in things.values():
+        each["episodes"] = each["episodes"] or len(each["lengths"])
+    return Script(audits=audits, things={"stream": things, "counts": {"all": counts}}, notes=notes)

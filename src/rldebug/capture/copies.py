@@ -23,6 +23,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from rldebug.capture.norms import plain
 from rldebug.capture.place import users_line
 from rldebug.capture.stand_in import out_of_reach, stand_in
+from rldebug.capture.statistics import compared, statistics
 
 GROUP = "copies"
 _LOOKS = 8  # steps of optimizers, in one audit, around which the weights are looked at
@@ -157,9 +158,10 @@ class Copies:
     def at_audit_end(self, recording: Any) -> None:
         self._begun()
         now = self._look()
+        norms = {name: each for name, module in self._modules() if (each := statistics(module)) is not None}
         for name, module in self._modules():
             if name in now:
-                recording.event("weights", self._describe(name, module, now))
+                recording.event("weights", {**self._describe(name, module, now), **compared(name, norms)})
         self._anchor = {name: each for name, each in now.items() if self._room(now, 2)}
         self._by_hand.clear()
         self._trained.clear()

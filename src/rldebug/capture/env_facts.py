@@ -13,6 +13,7 @@ from rldebug.capture.place import is_users, shown
 
 _DEEP = 64  # wrappers
 _WIDE = 64  # elements of an action whose bounds are told one by one
+_LANES = 1024  # environments of a vector that are counted
 
 
 def attribute(thing: Any, name: str) -> Any:
@@ -93,9 +94,31 @@ def facts_of(env: Any, created: tuple[str, int] | None = None) -> dict[str, Any]
         # In a worker process the wrapper is out of sight: what the environment was registered with is told instead.
         "time_limit": limit if visible or limit is not None else getattr(spec, "max_episode_steps", None),
         "registered_limit": getattr(registered, "max_episode_steps", None),  # stays when the wrapper is taken off
+        "instances": _instances(layers),
+        "norm_reward": _norm_reward(layers),
         "created": None if created is None else list(created),
         "defined": _defined(type(layers[-1])),
     }
+
+
+def _instances(layers: list[Any]) -> int | None:
+    """How many environments the lanes of a vector are: fewer than lanes where one object is in several of them."""
+    for each in layers:
+        envs = attribute(each, "envs")
+        if isinstance(envs, (list, tuple)) and 0 < len(envs) <= _LANES:
+            return len({id(next((part for part in chain(lane) if not _library(part)), lane)) for lane in envs})
+    return None
+
+
+def _library(layer: Any) -> bool:
+    """A wrapper that keeps to its environment. One of the user's may be a view of its own on a shared world."""
+    return type(layer).__module__.startswith(("gymnasium.wrappers", "gym.wrappers", "stable_baselines3."))
+
+
+def _norm_reward(layers: list[Any]) -> bool | None:
+    """Of a VecNormalize: whether it changes rewards, as it is set now."""
+    found = next((value for each in layers if (value := attribute(each, "norm_reward")) is not None), None)
+    return found if isinstance(found, bool) else None
 
 
 def _names(thing: Any) -> set[str]:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rldebug.capture.env_log import EnvLog, Node, Stream
+from rldebug.capture.env_log import EnvLog
+from rldebug.capture.env_stream import Node, Stream
 from rldebug.capture.fingerprints import row_fingerprints
 
 ROWS = 4096  # of a batch that are looked at

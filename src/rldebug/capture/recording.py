@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rldebug.capture.env_log import EnvLog, Node
+from rldebug.capture.env_log import EnvLog
+from rldebug.capture.env_stream import Node
 from rldebug.capture.fingerprints import flat
 from rldebug.capture.matching import Matcher
 from rldebug.evidence.script import Audit, Event, Nodes

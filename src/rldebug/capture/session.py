@@ -185,22 +185,26 @@ class Session:
 
     def _is_evaluation(self, env: Any) -> bool:
         """An environment that is new, or was left alone for a while; or one played for long without learning."""
-        if self._evaluations >= _EVALUATIONS or (self._evaluations >= 2 and not self._affordable()):
-            return False
         stream = self.log.stream_of(env)
-        if stream is not None and self._phase_calls == max(_LEFT_ALONE, 2 * self._longest):
-            return True
-        return stream is None or (stream is not self.log.newest and stream.phase < self.phase - 1)
+        known = stream is not None and (stream is self.log.newest or stream.phase >= self.phase - 1)
+        if known and self._phase_calls != max(_LEFT_ALONE, 2 * self._longest):
+            return False  # nearly always; what follows takes longer
+        if self._evaluations >= 2 or not self.options.overhead_budget:
+            return self._evaluations < _EVALUATIONS and self._affordable()
+        return True
 
     def _affordable(self) -> bool:
         if self.audits < _FIRST:
             return True
-        return self.spent <= self.options.overhead_budget * time.process_time() + _GRACE
+        budget = self.options.overhead_budget
+        return budget > 0 and self.spent <= budget * time.process_time() + _GRACE
 
     def _begin(self, evaluation: Any = None) -> None:
         if os.getpid() != self._pid or self._file is None:
             return
         with self.timed():
+            self.log.lazy = False
+            self.log.flush()
             self.audit = Recording(
                 self.audits, self.phase, self.updates, self.log.steps, self.log, self.matcher, lambda: self.updates
             )
@@ -222,6 +226,7 @@ class Session:
             for each in self.on_audit:
                 self._safely("audit", each, audit)
             self.audit = None
+            self.log.lazy = True
             self.audits += 1
             # Ever further apart: a long program is seen at its start, and again whenever it has grown by an eighth.
             if audit.evaluation is None:
@@ -272,6 +277,7 @@ class Session:
     def tell(self) -> None:
         """Everything that is counted, as it is now."""
         self._told = time.monotonic()
+        self.log.flush()
         for stream in self.log.streams[:64]:
             self.thing("stream", str(stream.index), **stream.describe())
         for name, module in self.registry.living():

@@ -55,14 +55,13 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.id)
 
-    @cached_property
-    def _place(self) -> dict[int, int]:
-        return {int(each): place for place, each in enumerate(self.id)}
-
     def index(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Places in these columns of the given ids; UNKNOWN where an id is not among them."""
-        place = self._place
-        return np.array([place.get(int(each), UNKNOWN) for each in np.ravel(ids)], dtype=np.int64)
+        wanted = np.ravel(ids).astype(np.int64)
+        if not len(self.id):
+            return np.full(len(wanted), UNKNOWN, dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.id, wanted), len(self.id) - 1)  # ids rise
+        return np.where(self.id[places] == wanted, places, UNKNOWN)
 
     def column(self, name: str, ids: NDArray[np.int64]) -> NDArray[Any]:
         """A column at the given ids. Ask only for ids that are known: `known(ids)`."""

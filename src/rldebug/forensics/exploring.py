@@ -14,9 +14,37 @@ from rldebug.forensics.roles import roles_of
 
 _BLIND = 0.1  # calls that may have been made to act, for each step, without our knowing of which observation
 _STANDARD = frozenset(
-    "Linear LazyLinear Conv1d Conv2d Conv3d Flatten Unflatten ReLU LeakyReLU ELU SELU GELU SiLU Tanh Sigmoid Softplus "
-    "Mish Hardswish Identity LayerNorm BatchNorm1d BatchNorm2d GroupNorm Embedding MaxPool2d AvgPool2d "
-    "AdaptiveAvgPool2d Sequential ReLU6 Softsign".split()
+    {
+        "Linear",
+        "LazyLinear",
+        "Conv1d",
+        "Conv2d",
+        "Conv3d",
+        "Flatten",
+        "Unflatten",
+        "ReLU",
+        "LeakyReLU",
+        "ELU",
+        "SELU",
+        "GELU",
+        "SiLU",
+        "Tanh",
+        "Sigmoid",
+        "Softplus",
+        "Mish",
+        "Hardswish",
+        "Identity",
+        "LayerNorm",
+        "BatchNorm1d",
+        "BatchNorm2d",
+        "GroupNorm",
+        "Embedding",
+        "MaxPool2d",
+        "AvgPool2d",
+        "AdaptiveAvgPool2d",
+        "ReLU6",
+        "Softsign",
+    }
 )  # layers that draw no numbers
 
 
@@ -47,7 +75,7 @@ class Steps:
         """1 where the action with the largest output was executed (the least: with the smallest), 0 where another."""
         with np.errstate(invalid="ignore"):
             best = np.nan_to_num(self.output, nan=0.0).argmin(axis=1) if least else _argmax(self.output)
-        result = (best == self.executed[:, 0]).astype(np.float64)
+        result: NDArray[np.float64] = (best == self.executed[:, 0]).astype(np.float64)
         result[~self.asked | ~np.isfinite(self.output).all(axis=1)] = np.nan
         return result
 
@@ -181,8 +209,10 @@ def random_steps(script: Script) -> list[tuple[Steps, NDArray[np.bool_]]] | None
 
 
 def chance_agreement(script: Script, since: int) -> tuple[float, int]:
-    """How often the executed action is the best one by what the network says of it when it learns, of steps taken after
-    so many updates; and of how many rows. A network that chose them unseen would agree far more often than by chance."""
+    """How often the executed action is the best by what the network says when it learns from it, and of how many rows.
+
+    Of steps after so many updates. A network that chose them unseen would agree far more often than by chance.
+    """
     count = discrete(script)
     hits = rows = 0
     for audit in script.audits:

@@ -64,6 +64,23 @@ def followers(script: Script) -> tuple[Follower, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=8)
+def unasked(script: Script) -> tuple[tuple[Follower, Event], ...]:
+    """Copies of a trained network that follow it and are never called, with the call in which it is asked itself."""
+    looks = _looks(script)
+    asked = dict(self_bootstrapped(script))
+    found = []
+    called = {str(event["module"]) for _, event in script.events("call")}
+    for name in looks:
+        thing = script.modules.get(name)
+        if thing is None or owned(script, name) or name in called or thing.get("calls") or thing.get("inside"):
+            continue
+        online = _twin(script, looks, name)
+        if online in asked:
+            found.append((_follower(script, looks, name, online), asked[online]))
+    return tuple(found)
+
+
 def _looks(script: Script) -> dict[str, dict[int, tuple[Audit, Event]]]:
     found: dict[str, dict[int, tuple[Audit, Event]]] = {}
     for audit, event in script.events("weights"):
@@ -84,7 +101,7 @@ def _twin(script: Script, looks: dict[str, dict[int, tuple[Audit, Event]]], name
             if away is not None and owned(script, other) and other in looks
         }
         if near:
-            return min(near, key=lambda other: float(near[other]))
+            return str(min(near, key=lambda other: float(near[other])))
     return None
 
 
@@ -213,15 +230,15 @@ def _updates(event: Event) -> NDArray[np.int64]:
 
 
 def self_bootstrapped(script: Script) -> Iterator[tuple[str, Event]]:
-    """Networks that are asked without gradients, in the update that trains them, about other rows than it trains on."""
+    """Networks that are asked, in the update that trains them, about other rows than it trains on."""
     for name in script.modules:
         if not owned(script, name) or _by_weighted_log_probs(script, name):
             continue
         for audit in script.audits:
             calls = [each for each in audit.calls if each["module"] == name and not each.get("acting")]
-            learning = [each for each in calls if each["grad"]]
-            asked = [each for each in calls if not each["grad"]]
-            shares = [(share, one) for one in asked for two in learning if (share := _equal(one, two)) is not None]
+            # What is detached afterwards was called with gradients on.
+            pairs = [(one, two) for one in calls for two in calls if one is not two and two["grad"]]
+            shares = [(share, one) for one, two in pairs if (share := _equal(one, two)) is not None]
             if shares and min(share for share, _ in shares) < _SAME:
                 yield name, min(shares, key=lambda each: each[0])[1]
                 break

@@ -8,11 +8,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from rldebug.evidence.script import Audit, Event, Nodes, Script
+from rldebug.evidence.script import Audit, Event, Script
 from rldebug.forensics.batches import Call, calls_of
 from rldebug.forensics.roles import roles_of
 
-_ROWS = 12  # that a map is fitted to
+_ROWS = 10  # that a map is fitted to
 _EXACT = 1e-3  # of the spread of an input element may be left over
 
 
@@ -28,6 +28,7 @@ class Seen:
     shift: NDArray[np.float64]
     obs_spread: NDArray[np.float64]
     input_spread: NDArray[np.float64]
+    related: NDArray[np.float64]  # correlation of each element with its observation, in size; 0 where one stands still
     largest: float  # of the inputs, in size
     rows: int
 
@@ -70,7 +71,7 @@ def _seen(module: str, use: str, calls: list[tuple[Call, NDArray[np.int64]]]) ->
     given, obs = given[keep], obs[keep]
     slope, shift = _lines(obs, given)
     return Seen(
-        audit, calls[0][0].event, module, use, slope, shift, obs.std(axis=0), given.std(axis=0),
+        audit, calls[0][0].event, module, use, slope, shift, obs.std(axis=0), given.std(axis=0), _related(obs, given),
         float(np.abs(given).max()), len(given),
     )  # fmt: skip
 
@@ -89,5 +90,7 @@ def _lines(obs: NDArray[np.float64], given: NDArray[np.float64]) -> tuple[NDArra
     return line, np.where(fits, given.mean(axis=0) - line * middle, np.nan)
 
 
-def different(nodes: Nodes, places: NDArray[np.int64]) -> int:
-    return len(np.unique(nodes.id[places]))
+def _related(obs: NDArray[np.float64], given: NDArray[np.float64]) -> NDArray[np.float64]:
+    x, y = obs - obs.mean(axis=0), given - given.mean(axis=0)
+    size = np.sqrt((x * x).sum(axis=0) * (y * y).sum(axis=0))
+    return np.asarray(np.abs((x * y).sum(axis=0)) / np.where(size > 1e-12, size, np.inf))

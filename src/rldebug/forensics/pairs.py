@@ -22,7 +22,12 @@ def paired(script: Script, kind: str, one: str, other: str) -> tuple[list[tuple[
 
 
 def over_pairs(one: Sequence[int], other: Sequence[int], rows: int) -> bool:
-    """(N, 1) with (N,): as many rows on either side, and N times as many in the loss."""
+    """(N, 1) with (N,): as many rows on either side, and N times as many in the loss.
+
+    A row against a column, (1, N) with (N, 1), is written on purpose; so are the pairs of quantiles, with three axes.
+    """
     count = math.prod(one)
+    if sorted((len(one), len(other))) != [1, 2]:
+        return False
     # A batch of a single row has one pair, and two rows may be an axis of something else.
-    return count > 2 and count == math.prod(other) and rows == count * count and list(one) != list(other)
+    return count > 2 and count == math.prod(other) and rows == count * count

@@ -31,6 +31,11 @@ class Population:
     whole: bool  # the input is of whole numbers: tokens, or indices
 
     @property
+    def raw(self) -> float:
+        """Share of rows that are observations as the environment handed them out."""
+        return self.ways.get("raw", 0) / max(sum(self.ways.values()), 1)
+
+    @property
     def low(self) -> NDArray[np.float64]:
         return np.asarray(np.percentile(self.rows, 1, axis=0))
 

@@ -72,7 +72,8 @@ def _kinds(steps: Steps) -> dict[str, Flags]:
         "terminated": steps.terminated & real,
         "truncated": steps.truncated & real,
         "rollout": steps.end & real,
-        "first": steps.first & steps.inner & ~ends & real,
+        # Where the rollout begins with it, the flag of the step before may be lost in any program.
+        "first": steps.first & steps.inner & (steps.before >= 0) & ~ends & real,
         "before": steps.inner & ends & ~steps.first & real,
     }
 

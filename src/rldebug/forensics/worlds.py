@@ -13,6 +13,7 @@ from rldebug.forensics.roles import roles_of
 
 Stream = Mapping[str, Any]
 _LOST = 0.05  # share of rows that may come from somewhere else
+_CLEAR = 0.25  # share of rows that must be found at one place only
 _AS_MUCH = 0.7  # of the steps in training: an environment that is stepped so often may be trained in, unseen
 
 
@@ -23,17 +24,26 @@ def learned_from(script: Script) -> frozenset[int]:
 
 @lru_cache(maxsize=8)
 def _rows(script: Script) -> tuple[frozenset[int], bool]:
-    """Environments that rows of a loss came from, and whether nearly all rows were found again."""
+    """Environments that rows of a loss came from, and whether there can hardly be others.
+
+    Where places come up again, a row is found at the newest that is equal, which may lie in another environment.
+    """
     found: set[int] = set()
-    unknown = rows = 0
+    clear = unknown = rows = 0
     for audit, term in script.events("term"):
         ids = term.arrays.get("rows")
         if ids is not None and len(ids):
-            known = audit.nodes.known(ids)
+            places = audit.nodes.index(ids)
+            known = places[places >= 0]
+            single = known[audit.nodes.alike[known] == 0]
             rows += len(ids)
-            unknown += int((~known).sum())
-            found.update(audit.nodes.column("stream", ids[known]).tolist())
-    return frozenset(int(each) for each in found), 0 < rows and unknown <= _LOST * rows
+            unknown += len(ids) - len(known)
+            clear += len(single)
+            found.update(audit.nodes.stream[single].tolist())
+    main = roles_of(script).stream
+    if rows > unknown and main is not None:
+        found.add(main)
+    return frozenset(int(each) for each in found), unknown <= _LOST * rows and clear > _CLEAR * rows
 
 
 def training_streams(script: Script) -> list[Stream]:

@@ -8,7 +8,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -63,6 +63,9 @@ def render(
         names = " · ".join(f"{each.component} {each.score:.2f}" for each in report.suspects[:3])
         text.append("suspects: ", style="bold")
         text.append(f"{names}\n")
+    if report.program:
+        text.append("program:  ", style="bold")
+        text.append(wrap(program(report.program), width, 10) + "\n")
     if curve is not None:
         text.append("learning: ", style="bold")
         text.append(wrap(in_words(curve), width, 10) + "\n")
@@ -100,6 +103,19 @@ def block(finding: Finding, width: int = _PIPED) -> Text:
     text.append(wrap(finding.help, width, 8) + "\n")
     text.append(f"  more: rldebug explain {finding.code}\n", style="dim")
     return text
+
+
+def program(found: Mapping[str, Any]) -> str:
+    """What the program was found to be, in a line."""
+    parts = [str(found["family"])] if "family" in found else []
+    parts += [f"{sign} = {found[name]:.4g}" for name, sign in (("gamma", "γ"), ("lambda", "λ")) if name in found]
+    if "environment" in found:
+        lanes = found.get("lanes", 1)
+        parts.append(f"{found['environment']}{f' × {lanes}' if lanes > 1 else ''}")
+    for name, what in (("env_steps", "env steps"), ("updates", "optimizer steps")):
+        if found.get(name):
+            parts.append(f"{thousands(int(found[name]))} {what}")
+    return " · ".join(parts)
 
 
 def place(where: Where) -> str:

@@ -8,18 +8,18 @@ from tests.programs import learning
 rule = TemperatureLossTrainsPolicy()
 
 
-def test_a_log_prob_that_is_not_detached_is_found() -> None:
+def test_fires_on_a_log_prob_that_is_not_detached() -> None:
     _, script = learning.seen("actor_critic", "attached")
     (found,) = rule.check(script)
     assert found.component == "autograd-graph"
 
 
-def test_a_detached_log_prob_is_fine() -> None:
+def test_quiet_on_a_detached_log_prob() -> None:
     _, script = learning.seen("actor_critic")
     assert not list(rule.check(script))
 
 
-def test_gradients_that_are_cleared_in_between_do_no_harm() -> None:
+def test_quiet_on_gradients_that_are_cleared_in_between_do_no_harm() -> None:
     logp: Any = {"op": "logp"}
     events: Any = [
         *(learning.zero("alpha"), learning.loss(["policy"])),

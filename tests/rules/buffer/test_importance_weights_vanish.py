@@ -6,7 +6,9 @@ import pytest
 from rldebug.evidence.script import Event, Script
 from rldebug.rule import NotEnough
 from rldebug.rules.buffer.importance_weights_vanish import ImportanceWeightsVanish
+from tests.programs.data import found, seen
 from tests.programs.made import nodes, script
+from tests.watched import watched
 
 RNG = np.random.default_rng(0)
 
@@ -35,3 +37,11 @@ def test_quiet_on_masks() -> None:
     mask = Event(0, "term", 0, 0, {"kind": "regression"}, {"weight": np.repeat([0.0, 1.0], [30, 2])})
     with pytest.raises(NotEnough):
         list(ImportanceWeightsVanish().check(script([(nodes(RNG.normal(size=(8, 2))), [mask])])))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert found(ImportanceWeightsVanish(), seen(watched, "normalised", "weights vanish"))
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    assert not found(ImportanceWeightsVanish(), seen(watched, "normalised"))

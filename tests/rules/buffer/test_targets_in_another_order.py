@@ -6,7 +6,9 @@ import numpy as np
 
 from rldebug.rules.buffer.targets_in_another_order import TargetsInAnotherOrder
 from tests.forensics.simulated import Array, Rollout, gae
+from tests.programs.formula_learners import rollouts
 from tests.programs.formulas import found, on_policy
+from tests.watched import findings
 
 
 def swapped(of: Rollout) -> Array:
@@ -14,15 +16,23 @@ def swapped(of: Rollout) -> Array:
     return np.asarray(made.T.reshape(made.shape))
 
 
-def test_swapped_axes_are_found() -> None:
+def test_fires_swapped_axes_are_found() -> None:
     (finding,) = found(TargetsInAnotherOrder(), on_policy(swapped))
     assert "swapped" in finding.seen
 
 
-def test_targets_never_reversed_are_found() -> None:
+def test_fires_targets_never_reversed_are_found() -> None:
     (finding,) = found(TargetsInAnotherOrder(), on_policy(lambda of: gae(of)[::-1]))
     assert "turned round" in finding.seen
 
 
-def test_targets_in_their_rows_are_fine() -> None:
+def test_quiet_targets_in_their_rows_are_fine() -> None:
     assert found(TargetsInAnotherOrder(), on_policy(gae)) == []
+
+
+def test_fires_in_a_program_that_was_watched() -> None:
+    assert findings(lambda: rollouts(lambda of: gae(of)[::-1]), "BUF342")
+
+
+def test_quiet_in_a_program_without_the_fault() -> None:
+    assert findings(rollouts, "BUF342") == []

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 from rldebug.rules.discounting.reset_state_bootstrapped import ResetStateBootstrapped
 from tests.forensics.simulated import Array, Rollout, gae
+from tests.programs.formula_learners import rollouts
 from tests.programs.formulas import found, on_policy
+from tests.watched import findings
 
 
-def test_the_value_of_the_reset_observation_is_found() -> None:
+def test_fires_the_value_of_the_reset_observation_is_found() -> None:
     def reset(of: Rollout) -> Array:
         return gae(replace(of, truncated=of.truncated & False), 0.97, 0.0)
 
@@ -17,6 +19,14 @@ def test_the_value_of_the_reset_observation_is_found() -> None:
     assert "next episode" in finding.message
 
 
-def test_the_value_of_the_final_observation_is_fine() -> None:
+def test_quiet_the_value_of_the_final_observation_is_fine() -> None:
     assert found(ResetStateBootstrapped(), on_policy(gae)) == []
     assert found(ResetStateBootstrapped(), on_policy(lambda of: gae(of, truncation="zero"))) == []
+
+
+def test_fires_in_a_program_that_was_watched() -> None:
+    assert findings(lambda: rollouts(lambda of: gae(replace(of, truncated=of.truncated & False))), "DIS303")
+
+
+def test_quiet_in_a_program_without_the_fault() -> None:
+    assert findings(rollouts, "DIS303") == []

@@ -6,7 +6,9 @@ import numpy as np
 
 from rldebug.rules.discounting.returns_summed_forwards import ReturnsSummedForwards
 from tests.forensics.simulated import Array, Rollout, returns
+from tests.programs.formula_learners import rollouts
 from tests.programs.formulas import found, on_policy
+from tests.watched import findings
 
 
 def forwards(of: Rollout) -> Array:
@@ -17,10 +19,18 @@ def forwards(of: Rollout) -> Array:
     return made
 
 
-def test_returns_of_the_past_are_found() -> None:
+def test_fires_returns_of_the_past_are_found() -> None:
     assert len(found(ReturnsSummedForwards(), on_policy(forwards))) == 1
     assert len(found(ReturnsSummedForwards(), on_policy(None, forwards))) == 1
 
 
-def test_returns_are_fine() -> None:
+def test_quiet_returns_are_fine() -> None:
     assert found(ReturnsSummedForwards(), on_policy(returns)) == []
+
+
+def test_fires_in_a_program_that_was_watched() -> None:
+    assert findings(lambda: rollouts(None, forwards), "DIS309")
+
+
+def test_quiet_in_a_program_without_the_fault() -> None:
+    assert findings(rollouts, "DIS309") == []

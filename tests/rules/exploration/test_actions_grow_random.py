@@ -1,7 +1,8 @@
 from rldebug.rules.exploration.actions_grow_random import ActionsGrowRandom
-from tests.programs.targets import found, seen
+from tests.programs.targets import found, q_learner, seen
+from tests.watched import watched
 
-RULE = ActionsGrowRandom(updates=100, steps=8)
+RULE = ActionsGrowRandom(updates=80, steps=16, early=0.35, late=0.6)
 
 
 def grows(step: int) -> float:
@@ -13,7 +14,7 @@ def falls(step: int) -> float:
 
 
 def test_fires_where_epsilon_grows():
-    assert found(RULE, seen("q_learner", epsilon=grows))
+    assert found(RULE, watched(lambda: q_learner(epsilon=grows), overhead_budget=10.0)[1])
 
 
 def test_quiet_where_it_falls():

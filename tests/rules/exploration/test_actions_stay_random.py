@@ -1,7 +1,8 @@
 from rldebug.rules.exploration.actions_stay_random import ActionsStayRandom
-from tests.programs.targets import found, seen
+from tests.programs.targets import found, q_learner, seen
+from tests.watched import watched
 
-RULE = ActionsStayRandom(updates=100, steps=8)
+RULE = ActionsStayRandom(updates=80, steps=16, early=0.35, late=0.6)
 
 
 def always(step: int) -> float:
@@ -13,7 +14,7 @@ def falls(step: int) -> float:
 
 
 def test_fires_where_epsilon_never_falls():
-    (finding,) = found(RULE, seen("q_learner", epsilon=always))
+    (finding,) = found(RULE, watched(lambda: q_learner(epsilon=always), overhead_budget=10.0)[1])
     assert finding.component == "exploration"
 
 

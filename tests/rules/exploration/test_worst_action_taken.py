@@ -1,5 +1,6 @@
 from rldebug.rules.exploration.worst_action_taken import WorstActionTaken
-from tests.programs.targets import found, seen
+from tests.programs.targets import found, q_learner, seen
+from tests.watched import watched
 
 
 def seldom(step: int) -> float:
@@ -7,7 +8,9 @@ def seldom(step: int) -> float:
 
 
 def test_fires_where_the_smallest_value_is_chosen():
-    (finding,) = found(WorstActionTaken(), seen("q_learner", epsilon=seldom, choose="argmin"))
+    (finding,) = found(
+        WorstActionTaken(), watched(lambda: q_learner(epsilon=seldom, choose="argmin"), overhead_budget=10.0)[1]
+    )
     assert finding.severity == "error"
 
 

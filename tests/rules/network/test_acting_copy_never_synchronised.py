@@ -26,15 +26,15 @@ def made(prints: str = "aaa", learner_acts: bool = False, copies: int = 1) -> An
     return learning.script(*audits, module=modules, copy=copied)
 
 
-def test_a_copy_that_is_never_filled_again_is_found() -> None:
+def test_fires_on_a_copy_that_is_never_filled_again() -> None:
     (found,) = rule.check(made())
     assert "copy acts" in found.message
 
 
-def test_a_copy_that_is_filled_after_updates_is_fine() -> None:
+def test_quiet_on_a_copy_that_is_filled_after_updates() -> None:
     assert not list(rule.check(made("abc", copies=3)))
     assert not list(rule.check(made("aaa", copies=2)))
 
 
-def test_a_fixed_opponent_beside_the_learner_is_fine() -> None:
+def test_quiet_on_a_fixed_opponent_beside_the_learner() -> None:
     assert not list(rule.check(made(learner_acts=True)))

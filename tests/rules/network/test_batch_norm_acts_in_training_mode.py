@@ -20,14 +20,14 @@ def made(monkeypatch: pytest.MonkeyPatch, training: bool, layers: dict[str, int]
     return script
 
 
-def test_acting_in_training_mode_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fires_on_acting_in_training_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(list(rule.check(made(monkeypatch, True, {"BatchNorm1d": 1})))) == 1
 
 
-def test_acting_in_evaluation_mode_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quiet_on_acting_in_evaluation_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not list(rule.check(made(monkeypatch, False, {"BatchNorm1d": 1})))
 
 
-def test_layer_norm_has_no_modes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_declines_on_layer_norm_has_no_modes(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotEnough):
         list(rule.check(made(monkeypatch, True, {"LayerNorm": 1})))

@@ -15,13 +15,13 @@ def made(training: bool, layers: dict[str, int]) -> Any:
     return learning.script(events, events, module={"net": learning.module({"adam": 4}, layers=layers)})
 
 
-def test_batch_norm_that_is_never_in_training_mode_is_found() -> None:
+def test_fires_on_batch_norm_that_is_never_in_training_mode() -> None:
     assert len(list(rule.check(made(False, {"BatchNorm1d": 2, "Linear": 3})))) == 1
 
 
-def test_training_mode_in_the_update_is_fine() -> None:
+def test_quiet_on_training_mode_in_the_update() -> None:
     assert not list(rule.check(made(True, {"BatchNorm1d": 2, "Linear": 3})))
 
 
-def test_a_network_without_batch_norm_is_fine() -> None:
+def test_quiet_on_a_network_without_batch_norm() -> None:
     assert not list(rule.check(made(False, {"LayerNorm": 2, "Linear": 3})))

@@ -17,30 +17,30 @@ def made(outputs: np.ndarray, targets: np.ndarray) -> Any:
     return learning.script(events, events, events, module={"q": learning.module({"adam": 4})})
 
 
-def test_a_softmax_at_the_end_of_a_q_network_is_found() -> None:
+def test_fires_on_a_softmax_at_the_end_of_a_q_network() -> None:
     draw = np.random.default_rng(0)
     outputs = draw.dirichlet([1, 1, 1], 64)
     (found,) = rule.check(made(outputs, draw.uniform(5, 20, 64)))
     assert "sums to 1" in found.seen
 
 
-def test_a_tanh_that_sticks_at_its_bound_is_found() -> None:
+def test_fires_on_a_tanh_that_sticks_at_its_bound() -> None:
     draw = np.random.default_rng(0)
     (found,) = rule.check(made(np.tanh(draw.uniform(4, 9, (64, 1))), draw.uniform(5, 20, 64)))
     assert "stick" in found.seen
 
 
-def test_values_that_have_not_grown_yet_are_fine() -> None:
+def test_quiet_on_values_that_have_not_grown_yet() -> None:
     draw = np.random.default_rng(0)
     assert not list(rule.check(made(draw.uniform(-0.3, 0.3, (64, 3)), draw.uniform(5, 20, 64))))
 
 
-def test_a_bound_that_the_targets_respect_is_fine() -> None:
+def test_quiet_on_a_bound_that_the_targets_respect() -> None:
     draw = np.random.default_rng(0)
     assert not list(rule.check(made(np.tanh(draw.uniform(4, 9, (64, 1))), draw.uniform(-1, 1, 64))))
 
 
-def test_probabilities_beside_a_value_are_fine() -> None:
+def test_quiet_on_probabilities_beside_a_value() -> None:
     draw = np.random.default_rng(0)
     probabilities, targets = draw.dirichlet([1, 1, 1], 64), draw.uniform(5, 20, 64)
     call: Any = (

@@ -4,7 +4,9 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.rules.normalisation.acting_input_differs import ActingInputDiffers
+from tests.programs.data import found, seen
 from tests.programs.made import call, nodes, script
+from tests.watched import watched
 
 RNG = np.random.default_rng(0)
 
@@ -35,3 +37,11 @@ def test_quiet_where_statistics_have_moved_a_little() -> None:
 
 def test_quiet_where_both_are_the_same() -> None:
     assert not list(ActingInputDiffers().check(made(1.0, "raw")))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert found(ActingInputDiffers(), seen(watched, "normalised", "learner raw"))
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    assert not found(ActingInputDiffers(), seen(watched, "normalised"))

@@ -5,7 +5,9 @@ import pytest
 
 from rldebug.evidence.script import Script
 from rldebug.rules.normalisation.evaluation_input_differs import EvaluationInputDiffers
+from tests.programs.data import found, seen
 from tests.programs.made import call, nodes, script
+from tests.watched import watched
 
 RNG = np.random.default_rng(0)
 
@@ -30,3 +32,11 @@ def test_fires_where_the_evaluation_is_not_normalised(factor: float) -> None:
 @pytest.mark.parametrize("factor", [1.0, 3.0, 0.1])
 def test_quiet_where_a_policy_sees_more_or_less_of_the_world(factor: float) -> None:
     assert not list(EvaluationInputDiffers().check(made(factor)))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert found(EvaluationInputDiffers(), seen(watched, "normalised", "evaluation raw"))
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    assert not found(EvaluationInputDiffers(), seen(watched, "normalised"))

@@ -4,7 +4,9 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.rules.normalisation.normalised_input_explodes import NormalisedInputExplodes
+from tests.programs.data import found, seen
 from tests.programs.made import call, nodes, script
+from tests.watched import watched
 
 RNG = np.random.default_rng(0)
 
@@ -25,3 +27,11 @@ def test_fires_where_a_deviation_was_zero() -> None:
 
 def test_quiet_where_inputs_are_clipped() -> None:
     assert not list(NormalisedInputExplodes().check(made(10.0)))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert found(NormalisedInputExplodes(), seen(watched, "normalised", "tiny deviation"))
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    assert not found(NormalisedInputExplodes(), seen(watched, "normalised"))

@@ -4,7 +4,9 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.rules.normalisation.raw_observation_in_between import RawObservationInBetween
+from tests.programs.data import found, seen
 from tests.programs.made import call, nodes, script
+from tests.watched import watched
 
 RNG = np.random.default_rng(0)
 
@@ -31,3 +33,11 @@ def test_fires_on_final_observations_as_they_came() -> None:
 
 def test_quiet_where_they_look_like_the_others() -> None:
     assert not list(RawObservationInBetween().check(made(raw=False)))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert found(RawObservationInBetween(), seen(watched, "normalised", "final raw"))
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    assert not found(RawObservationInBetween(), seen(watched, "normalised"))

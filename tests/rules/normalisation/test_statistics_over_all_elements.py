@@ -4,7 +4,9 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.rules.normalisation.statistics_over_all_elements import StatisticsOverAllElements
+from tests.programs.data import found, seen
 from tests.programs.made import call, nodes, script
+from tests.watched import watched
 
 RNG = np.random.default_rng(0)
 SCALE = np.array([0.1, 5.0, 300.0])
@@ -31,3 +33,11 @@ def test_quiet_on_one_for_each() -> None:
 
 def test_quiet_on_a_constant_factor() -> None:
     assert not list(StatisticsOverAllElements().check(made(one=True, still=True)))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert found(StatisticsOverAllElements(), seen(watched, "normalised", "one deviation"))
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    assert not found(StatisticsOverAllElements(), seen(watched, "normalised"))

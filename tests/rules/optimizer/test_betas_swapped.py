@@ -6,13 +6,13 @@ from tests.programs import learning
 rule = BetasSwapped()
 
 
-def test_swapped_betas_are_found() -> None:
+def test_fires_on_swapped_betas() -> None:
     _, script = learning.seen("regression", "betas")
     (found,) = rule.check(script)
     assert "(0.999, 0.9)" in found.seen
 
 
-def test_usual_betas_are_fine() -> None:
+def test_quiet_on_usual_betas() -> None:
     for betas in ((0.9, 0.999), (0.5, 0.9), (0.0, 0.99), (0.99, 0.999), (0.95, 0.95)):
         made = learning.optimizer({"net": 4}, settings={"betas": list(betas)})
         assert not list(rule.check(learning.script([], optimizer={"it": made})))

@@ -8,17 +8,17 @@ from tests.programs import learning
 rule = ClippingFindsNoGradient()
 
 
-def test_clipping_above_the_backward_pass_is_found() -> None:
+def test_fires_on_clipping_above_the_backward_pass() -> None:
     _, script = learning.seen("regression", "clip before")
     (found,) = rule.check(script)
     assert "longer than 0.05" in found.seen
 
 
-def test_clipping_of_gradients_that_are_there_is_fine() -> None:
+def test_quiet_on_clipping_of_gradients_that_are_there() -> None:
     _, script = learning.seen("regression", "clip")
     assert not list(rule.check(script))
 
 
-def test_nothing_is_said_where_no_gradient_is_beyond_the_limit() -> None:
+def test_quiet_on_nothing_is_said_where_no_gradient_is_beyond_the_limit() -> None:
     events: Any = [learning.clip(["net"], 5.0, 0.0, without=4), learning.step("adam", {"net": 1.0})]
     assert not list(rule.check(learning.script(events * 8)))

@@ -13,13 +13,13 @@ THINGS: Any = {
 }
 
 
-def test_the_larger_network_left_out_is_found() -> None:
+def test_fires_on_the_larger_network_left_out() -> None:
     _, script = learning.seen("regression", "clip critic", steps=24)
     (found,) = rule.check(script)
     assert "head" in found.message
 
 
-def test_both_clipped_apart_is_fine() -> None:
+def test_quiet_on_both_clipped_apart() -> None:
     events: Any = [
         learning.clip(["actor"], 0.5, 0.1),
         learning.clip(["critic"], 0.5, 9.0),
@@ -28,6 +28,6 @@ def test_both_clipped_apart_is_fine() -> None:
     assert not list(rule.check(learning.script(events * 10, **THINGS)))
 
 
-def test_a_small_gradient_may_be_left_out() -> None:
+def test_quiet_on_a_small_gradient_may_be_left_out() -> None:
     events: Any = [learning.clip(["actor"], 0.5, 0.4), learning.step("adam", {"actor": 0.4, "critic": 0.6})]
     assert not list(rule.check(learning.script(events * 10, **THINGS)))

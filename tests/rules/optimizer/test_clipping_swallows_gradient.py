@@ -8,19 +8,19 @@ from tests.programs import learning
 rule = ClippingSwallowsGradient()
 
 
-def test_a_limit_below_the_eps_of_adam_is_found() -> None:
+def test_fires_on_a_limit_below_the_eps_of_adam() -> None:
     _, script = learning.seen("regression", "clip to nothing")
     (found,) = rule.check(script)
     assert found.severity == "error"
 
 
-def test_a_usual_limit_is_fine_however_long_the_gradients() -> None:
+def test_quiet_on_a_usual_limit_however_long_the_gradients() -> None:
     events: Any = [learning.clip(["net"], 0.5, 500.0), learning.step("adam", {"net": 0.5}, weights_norm=10.0)]
     made = learning.script(events * 8, optimizer={"adam": learning.optimizer({"net": 4})})
     assert not list(rule.check(made))
 
 
-def test_a_limit_of_zero_is_found_with_any_optimizer() -> None:
+def test_fires_on_a_limit_of_zero() -> None:
     events: Any = [learning.clip(["net"], 0.0, 5.0), learning.step("sgd", {"net": 0.0})]
     sgd = learning.optimizer({"net": 4}, settings={"momentum": 0}, **{"class": "SGD"})
     assert len(list(rule.check(learning.script(events * 8, optimizer={"sgd": sgd})))) == 1

@@ -6,12 +6,12 @@ from tests.programs import learning
 rule = CriticMovedByActorLoss()
 
 
-def test_an_actors_optimizer_that_holds_the_critic_is_found() -> None:
+def test_fires_on_an_actors_optimizer_that_holds_the_critic() -> None:
     _, script = learning.seen("actor_critic", "holds critic")
     (found,) = rule.check(script)
     assert "critic" in found.message
 
 
-def test_the_actors_loss_may_lead_through_the_critic() -> None:
+def test_quiet_on_the_actors_loss_may_lead_through_the_critic() -> None:
     _, script = learning.seen("actor_critic")
     assert not list(rule.check(script))

@@ -8,18 +8,18 @@ from tests.programs import learning
 rule = ErrorMaximised()
 
 
-def test_an_error_that_is_maximised_is_found() -> None:
+def test_fires_on_an_error_that_is_maximised() -> None:
     _, script = learning.seen("regression", "maximise")
     (found,) = rule.check(script)
     assert "maximize=True" in found.seen
 
 
-def test_an_error_that_is_minimised_is_fine() -> None:
+def test_quiet_on_an_error_that_is_minimised() -> None:
     _, script = learning.seen("regression")
     assert not list(rule.check(script))
 
 
-def test_an_objective_with_the_error_subtracted_may_be_maximised() -> None:
+def test_quiet_on_an_objective_with_the_error_subtracted_may_be_maximised() -> None:
     events: Any = [
         learning.loss(["net"]),
         learning.term("regression", ["net"], -0.5, prediction=[1.0], target=[0.0], op="square", nested=""),

@@ -8,24 +8,24 @@ from tests.programs import learning
 rule = GradientClearedBetweenPasses()
 
 
-def test_clearing_in_the_loop_over_parts_is_found() -> None:
+def test_fires_on_clearing_in_the_loop_over_parts() -> None:
     _, script = learning.seen("regression", "cleared in parts")
     (found,) = rule.check(script)
     assert "between the passes" in found.message
 
 
-def test_clearing_just_before_the_step_is_found() -> None:
+def test_fires_on_clearing_just_before_the_step() -> None:
     _, script = learning.seen("regression", "cleared before step")
     (found,) = rule.check(script)
     assert "before the step" in found.message
 
 
-def test_accumulation_over_parts_is_fine() -> None:
+def test_quiet_on_accumulation_over_parts() -> None:
     _, script = learning.seen("regression", "parts")
     assert not list(rule.check(script))
 
 
-def test_the_actors_gradient_in_the_critic_may_be_cleared() -> None:
+def test_quiet_on_the_actors_gradient_in_the_critic_may_be_cleared() -> None:
     """A helper runs both losses from one line: the actor's goes through the critic, and is cleared there."""
     actor, critic = learning.optimizer({"actor": 4}), learning.optimizer({"critic": 4})
     events: Any = [

@@ -8,18 +8,18 @@ from tests.programs import learning
 rule = GradientUsedTwice()
 
 
-def test_two_steps_on_one_gradient_are_found() -> None:
+def test_fires_on_two_steps_on_one_gradient() -> None:
     _, script = learning.seen("regression", "steps twice")
     (found,) = rule.check(script)
     assert "60 of 120" in found.seen
 
 
-def test_one_step_for_each_gradient_is_fine() -> None:
+def test_quiet_on_one_step_for_each_gradient() -> None:
     _, script = learning.seen("regression")
     assert not list(rule.check(script))
 
 
-def test_two_optimizers_may_use_one_backward_pass() -> None:
+def test_quiet_on_two_optimizers_may_use_one_backward_pass() -> None:
     events: Any = [
         event
         for number in range(10)

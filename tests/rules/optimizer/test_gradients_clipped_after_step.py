@@ -6,19 +6,19 @@ from tests.programs import learning
 rule = GradientsClippedAfterStep()
 
 
-def test_clipping_below_the_step_is_found_at_its_line() -> None:
+def test_fires_on_clipping_below_the_step() -> None:
     _, script = learning.seen("regression", "clip after")
     (found,) = rule.check(script)
     assert found.component == "optimizer"
     assert str(found.where.file).endswith("learning.py")
 
 
-def test_clipping_before_the_step_is_fine() -> None:
+def test_quiet_on_clipping_before_the_step() -> None:
     _, script = learning.seen("regression", "clip")
     assert not list(rule.check(script))
 
 
-def test_a_norm_that_is_only_logged_is_no_clipping() -> None:
+def test_quiet_on_a_norm_that_is_only_logged_is_no_clipping() -> None:
     late = learning.clip(["net"], 1e9, 2.0, after_step=True)
     in_time = learning.clip(["net"], 0.5, 2.0, line=["train.py", 6])
     assert not list(rule.check(learning.script([late, in_time] * 6)))

@@ -15,21 +15,21 @@ def made(owners: dict[str, int], **more: Any) -> Any:
     return learning.script(events, events, **things)
 
 
-def test_a_head_that_is_in_no_optimizer_is_found() -> None:
+def test_fires_on_a_head_that_is_in_no_optimizer() -> None:
     _, script = learning.seen("regression", "in no optimizer")
     (found,) = rule.check(script)
     assert "head" in found.message
 
 
-def test_all_in_one_optimizer_is_fine() -> None:
+def test_quiet_on_all_in_one_optimizer() -> None:
     _, script = learning.seen("regression")
     assert not list(rule.check(script))
 
 
-def test_a_part_left_out_is_a_warning() -> None:
+def test_fires_on_a_part_left_out_is_a_warning() -> None:
     (found,) = rule.check(made({"adam": 3}))
     assert found.severity == "warning"
 
 
-def test_a_part_that_no_loss_leads_to_may_be_left_out() -> None:
+def test_quiet_on_a_part_that_no_loss_leads_to_may_be_left_out() -> None:
     assert not list(rule.check(made({"adam": 3}, frozen=["net.unused"], missed=1)))

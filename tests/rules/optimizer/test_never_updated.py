@@ -16,16 +16,16 @@ def made(updates: int = 0, steps: int = 5000, **more: Any) -> Any:
     return learning.script([], counts=counts, optimizer={"adam": learning.optimizer({}, steps=updates)}, **more)
 
 
-def test_an_optimizer_that_never_steps_in_the_whole_run_is_found() -> None:
+def test_fires_on_an_optimizer_that_never_steps_in_the_whole_run() -> None:
     (found,) = rule.check(made())
     assert "5000" in found.seen
 
 
-def test_a_program_that_learns_is_fine() -> None:
+def test_quiet_on_a_program_that_learns() -> None:
     assert not list(rule.check(made(updates=3)))
 
 
-def test_a_program_that_was_stopped_or_only_tests_is_not_judged() -> None:
+def test_declines_on_a_program_that_was_stopped_or_only_tests() -> None:
     for more in ({"meta": {"state": "stopped"}}, {"notes": ({"kind": "restored", "what": "module"},)}):
         with pytest.raises(NotEnough):
             list(rule.check(made(**more)))

@@ -21,14 +21,14 @@ def made(monkeypatch: pytest.MonkeyPatch, phases: int, on_policy: bool = True) -
     return learning.script(events, counts=counts, stream={"0": {"index": 0, "steps": 8192}})
 
 
-def test_a_single_rollout_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fires_on_a_single_rollout(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(list(rule.check(made(monkeypatch, 1)))) == 1
 
 
-def test_many_rollouts_are_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quiet_on_many_rollouts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not list(rule.check(made(monkeypatch, 16)))
 
 
-def test_learning_from_a_fixed_set_of_data_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_declines_on_learning_from_a_fixed_set_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotEnough):
         list(rule.check(made(monkeypatch, 1, on_policy=False)))

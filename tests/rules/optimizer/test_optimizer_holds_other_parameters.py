@@ -8,18 +8,18 @@ from tests.programs import learning
 rule = OptimizerHoldsOtherParameters()
 
 
-def test_a_network_made_after_its_optimizer_is_found() -> None:
+def test_fires_on_a_network_made_after_its_optimizer() -> None:
     _, script = learning.seen("regression", "made anew later")
     (found,) = rule.check(script)
     assert found.severity == "error"
 
 
-def test_an_optimizer_of_the_network_that_learns_is_fine() -> None:
+def test_quiet_on_an_optimizer_of_the_network_that_learns() -> None:
     _, script = learning.seen("regression")
     assert not list(rule.check(script))
 
 
-def test_a_temperature_that_is_kept_fixed_is_fine() -> None:
+def test_quiet_on_a_temperature_that_is_kept_fixed() -> None:
     events: Any = [learning.loss(["net"]), learning.step("adam", {"net": 1.0}), learning.step("alpha", {}, without=4)]
     things: Any = {
         "module": {"net": learning.module({"adam": 4})},

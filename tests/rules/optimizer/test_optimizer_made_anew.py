@@ -6,17 +6,17 @@ from tests.programs import learning
 rule = OptimizerMadeAnew()
 
 
-def test_an_optimizer_in_the_loop_is_found_at_its_line() -> None:
+def test_fires_on_an_optimizer_in_the_loop() -> None:
     _, script = learning.seen("regression", "optimizer in loop")
     (found,) = rule.check(script)
     assert found.where.line
 
 
-def test_one_optimizer_is_fine() -> None:
+def test_quiet_on_one_optimizer() -> None:
     _, script = learning.seen("regression")
     assert not list(rule.check(script))
 
 
-def test_plain_sgd_forgets_nothing() -> None:
+def test_quiet_on_plain_sgd_forgets_nothing() -> None:
     made = learning.optimizer({"net": 4}, settings={"momentum": 0}, steps=1, **{"class": "SGD"})
     assert not list(rule.check(learning.script([], optimizer={f"sgd-{each}": made for each in range(20)})))

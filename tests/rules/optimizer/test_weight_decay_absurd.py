@@ -6,18 +6,18 @@ from tests.programs import learning
 rule = WeightDecayAbsurd()
 
 
-def test_a_decay_of_nearly_one_is_found() -> None:
+def test_fires_on_a_decay_of_nearly_one() -> None:
     _, script = learning.seen("regression", "decay")
     (found,) = rule.check(script)
     assert "0.9" in found.message
 
 
-def test_usual_decays_are_fine() -> None:
+def test_quiet_on_usual_decays() -> None:
     for kind, decay in (("Adam", 1e-2), ("AdamW", 0.1), ("SGD", 1e-3)):
         made = learning.optimizer({"net": 4}, settings={"weight_decay": decay}, **{"class": kind})
         assert not list(rule.check(learning.script([], optimizer={"it": made})))
 
 
-def test_a_decoupled_decay_counts_with_its_learning_rate() -> None:
+def test_fires_on_a_decoupled_decay_counts_with_its_learning_rate() -> None:
     made = learning.optimizer({"net": 4}, settings={"weight_decay": 10.0}, **{"class": "AdamW"})
     assert list(rule.check(learning.script([], optimizer={"it": made})))

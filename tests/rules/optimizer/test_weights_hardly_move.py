@@ -18,19 +18,19 @@ def made(change: float, norm: float = 1.0, **more: Any) -> Any:
     return learning.script(events, events, events, **things, **more)
 
 
-def test_weights_that_hardly_move_are_found() -> None:
+def test_fires_on_weights_that_hardly_move() -> None:
     (found,) = rule.check(made(1e-4))
     assert "0.03%" in found.seen
 
 
-def test_weights_that_move_are_fine() -> None:
+def test_quiet_on_weights_that_move() -> None:
     assert not list(rule.check(made(0.02)))
 
 
-def test_where_there_is_no_gradient_nothing_is_said() -> None:
+def test_quiet_on_where_there_is_no_gradient_nothing_is_said() -> None:
     assert not list(rule.check(made(1e-4, norm=1e-7)))
 
 
-def test_what_came_out_of_a_file_is_not_judged() -> None:
+def test_declines_on_what_came_out_of_a_file() -> None:
     with pytest.raises(NotEnough):
         list(rule.check(made(1e-4, notes=({"kind": "load", "what": "file"},))))

@@ -5,7 +5,9 @@ import pytest
 
 from rldebug.evidence.script import Script
 from rldebug.rules.preprocessing.acting_image_differs import ActingImageDiffers
+from tests.programs.data import found, seen
 from tests.programs.made import call, nodes, script
+from tests.watched import watched
 
 RNG = np.random.default_rng(0)
 
@@ -38,3 +40,11 @@ def test_quiet_where_both_are_scaled_alike(scale: float) -> None:
 
 def test_quiet_where_all_pictures_are_changed() -> None:
     assert not list(ActingImageDiffers().check(made(1.0, 1.0, acting="alias", learning="alias")))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert found(ActingImageDiffers(), seen(watched, "pictures", "turned"))
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    assert not found(ActingImageDiffers(), seen(watched, "pictures"))

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from rldebug.evidence.script import Script
 from rldebug.rules.preprocessing.frames_of_last_episode import FramesOfLastEpisode
+from tests.programs.data import found, seen
 from tests.programs.made import script
+from tests.watched import watched
 
 
 def made(*, moved: int, carried: int) -> Script:
@@ -25,3 +27,11 @@ def test_quiet_where_only_a_lost_life_ends_an_episode_now_and_then() -> None:
 
 def test_quiet_on_channels_that_are_no_frames() -> None:
     assert not list(FramesOfLastEpisode().check(made(moved=0, carried=19)))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert found(FramesOfLastEpisode(), seen(watched, "pictures", "old frames"))
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    assert not found(FramesOfLastEpisode(), seen(watched, "pictures"))

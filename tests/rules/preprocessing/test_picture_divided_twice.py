@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 from rldebug.rules.preprocessing.picture_divided_twice import PictureDividedTwice
+from tests.programs.data import found, seen
 from tests.programs.pictures import pictures
+from tests.watched import watched
 
 
 def test_fires_on_pictures_as_dark_as_that() -> None:
@@ -14,3 +16,11 @@ def test_fires_on_pictures_as_dark_as_that() -> None:
 @pytest.mark.parametrize("high", [1.0, 255.0, 0.3])
 def test_quiet_on_pictures_that_can_be_seen(high: float) -> None:
     assert not list(PictureDividedTwice().check(pictures(high)))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert found(PictureDividedTwice(), seen(watched, "pictures", "twice"))
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    assert not found(PictureDividedTwice(), seen(watched, "pictures"))

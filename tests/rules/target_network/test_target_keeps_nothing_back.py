@@ -1,9 +1,10 @@
 from rldebug.rules.target_network.target_keeps_nothing_back import TargetKeepsNothingBack
-from tests.programs.targets import found, seen
+from tests.programs.targets import found, q_learner, seen
+from tests.watched import watched
 
 
 def test_fires_where_weights_are_copied_at_every_update():
-    assert found(TargetKeepsNothingBack(), seen("q_learner", "every update"))
+    assert found(TargetKeepsNothingBack(), watched(lambda: q_learner("every update"), overhead_budget=10.0)[1])
 
 
 def test_fires_where_the_weights_of_the_average_are_swapped():

@@ -1,11 +1,13 @@
+from rldebug.forensics.followers import followers
 from rldebug.rules.target_network.target_left_behind import TargetLeftBehind
-from tests.programs.targets import found, seen
+from tests.programs.targets import found, q_learner, seen
+from tests.watched import watched
 
 RULE = TargetLeftBehind(few=30, some=60, many=60)
 
 
 def test_fires_where_the_average_is_assigned_to_a_local_name():
-    (finding,) = found(RULE, seen("q_learner", "local name"))
+    (finding,) = found(RULE, watched(lambda: q_learner("local name"), overhead_budget=10.0)[1])
     assert finding.component == "target-network"
     assert finding.where.file is not None
 
@@ -27,8 +29,6 @@ def test_quiet_where_it_is_copied_or_averaged():
 
 
 def test_quiet_about_a_network_that_is_meant_to_stay_as_it_is():
-    from rldebug.forensics.followers import followers
-
     assert not followers(seen("novelty"))
 
 

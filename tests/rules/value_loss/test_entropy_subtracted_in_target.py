@@ -8,7 +8,9 @@ import numpy as np
 
 from rldebug.rules.value_loss.entropy_subtracted_in_target import EntropySubtractedInTarget
 from tests.forensics.simulated import Array, Rollout
+from tests.programs.formula_learners import replays
 from tests.programs.formulas import found, replay
+from tests.watched import findings
 
 
 def soft(of: Rollout, picked: Any, said: dict[str, Array], sign: float = -1.0) -> Array:
@@ -16,10 +18,18 @@ def soft(of: Rollout, picked: Any, said: dict[str, Array], sign: float = -1.0) -
     return np.asarray(of.reward[picked, 0] + 0.98 * (1.0 - of.terminated[picked, 0]) * following)
 
 
-def test_the_wrong_sign_is_found() -> None:
+def test_fires_the_wrong_sign_is_found() -> None:
     script = replay(lambda of, picked, said: soft(of, picked, said, 1.0), critics=2, actions=1)
     assert len(found(EntropySubtractedInTarget(), script)) == 1
 
 
-def test_the_right_sign_is_fine() -> None:
+def test_quiet_the_right_sign_is_fine() -> None:
     assert found(EntropySubtractedInTarget(), replay(soft, critics=2, actions=1)) == []
+
+
+def test_fires_in_a_program_that_was_watched() -> None:
+    assert findings(lambda: replays(lambda of, at, said: soft(of, at, said, 1.0), soft=True), "VAL363")
+
+
+def test_quiet_in_a_program_without_the_fault() -> None:
+    assert findings(replays, "VAL363") == []

@@ -78,7 +78,8 @@ class DrawnFromAnotherDistribution(Rule):
 
     def _choices(self, evidence: Script) -> tuple[Where, bool, str, str] | None:
         found = [each for each in choices(evidence) if len(each.logp) >= 8]
-        if len({each.surrogate.audit.number for each in found}) < self.audits:
+        # Without an environment these are texts: cutting off unlikely words when drawing them is usual.
+        if not evidence.streams or len({each.surrogate.audit.number for each in found}) < self.audits:
             return None
         away = np.concatenate([each.logp + each.entropy for each in found])
         if len(away) < self.rows:

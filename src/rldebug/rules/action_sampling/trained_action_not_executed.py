@@ -40,15 +40,17 @@ class TrainedActionNotExecuted(Rule):
     Losses that are taken over all actions, or over actions of the current policy, choose no action and are not counted.
 
     ## References
-    real bugs ACT-01, BUF-07.
+    bench/bugs/corpus: notebook_dqn, chosen-action-not-sent.
     """
 
     code: ClassVar[str] = "ACT300"
     name: ClassVar[str] = "trained-action-not-executed"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("BUF300", "BUF301")
 
     rows: int = 64  # that can be compared, in all
+    known: float = 0.95  # share of a batch's rows that are observations as they were seen
     wrong: float = 0.05  # share of them that may differ: a row may be found at the wrong one of two equal observations
 
     def check(self, evidence: Script) -> Iterator[Finding]:
@@ -59,6 +61,8 @@ class TrainedActionNotExecuted(Rule):
             ids = term.arrays.get("rows")
             if index is None or ids is None or len(index) != len(ids) or term["kind"] not in ("policy", "regression"):
                 continue
+            if (ids >= 0).mean() < self.known:
+                continue  # rows that were made up (another goal, a model's dream) may look like one that occurred
             keep = known_rows(audit, term)
             places = audit.nodes.index(ids[keep])
             done = audit.nodes.acted[places] & ~audit.nodes.phantom[places]

@@ -49,7 +49,9 @@ class AdvantageCarriesGradient(Rule):
         judged = [
             (audit, term)
             for audit, term in evidence.terms("policy")
-            if "weight" in (term.get("attached") or {}) and not (term.get("attached") or {}).get("action")
+            if "weight" in (term.get("attached") or {})
+            and not term["attached"].get("action")
+            and {"index", "action"} & term.arrays.keys()  # of actions that were taken, not of all
         ]
         if len(judged) < self.losses:
             raise NotEnough(f"{len(judged)} policy losses with a weight, needs {self.losses}")

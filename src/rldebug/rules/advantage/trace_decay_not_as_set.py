@@ -47,7 +47,7 @@ class TraceDecayNotAsSet(Rule):
     reads: ClassVar[str] = "Script"
     follows: ClassVar[tuple[str, ...]] = ("ADV390",)
 
-    near: float = 0.01
+    near: float = 0.01  # between λ and its setting
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)

@@ -51,7 +51,16 @@ class MissingGradient(Rule):
     name: ClassVar[str] = "missing-gradient"
     severity: ClassVar[Severity] = "error"
     facts: ClassVar[tuple[str, ...]] = ("gradients",)
-    follows: ClassVar[tuple[str, ...]] = ("GRA009", "OPT306", "OPT307", "OPT304")
+    follows: ClassVar[tuple[str, ...]] = (
+        "GRA009",
+        "OPT306",
+        "OPT307",
+        "OPT304",
+        "GRA301",
+        "GRA302",
+        "OPT318",
+        "NET304",
+    )
 
     details: int = 4  # detailed readings, all without a gradient
     span: int = 16  # updates that they must cover

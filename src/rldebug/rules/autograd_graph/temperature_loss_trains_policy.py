@@ -44,7 +44,7 @@ class TemperatureLossTrainsPolicy(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    times: int = 3
+    times: int = 3  # steps of the policy's optimizer that show it
     share: float = 0.8  # of the steps of the policy's optimizer
 
     def check(self, evidence: Script) -> Iterator[Finding]:

@@ -66,6 +66,10 @@ class ZeroGradient(Rule):
         "OPT307",
         "OPT304",
         "OPT302",
+        "GRA301",
+        "GRA302",
+        "OPT318",
+        "NET304",
     )
     trap: ClassVar[bool] = True
 

@@ -46,8 +46,8 @@ class DiscountOutOfRange(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    lowest: float = 0.5
-    highest: float = 1.001
+    lowest: float = 0.5  # discount that is not spoken of
+    highest: float = 1.001  # one, and what rounding adds
     sure: float = 0.95  # share of steps that the formula explains
 
     def check(self, evidence: Script) -> Iterator[Finding]:

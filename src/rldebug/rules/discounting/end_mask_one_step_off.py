@@ -48,7 +48,7 @@ class EndMaskOneStepOff(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    rows: int = 4
+    rows: int = 4  # beside an end, in which nothing is added
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)

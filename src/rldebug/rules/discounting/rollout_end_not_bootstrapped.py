@@ -47,7 +47,7 @@ class RolloutEndNotBootstrapped(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    rows: int = 4
+    rows: int = 4  # that are the last of a rollout
     often: float = 0.015  # share of all steps that are the last of a rollout
 
     def check(self, evidence: Script) -> Iterator[Finding]:

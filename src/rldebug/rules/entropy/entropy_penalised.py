@@ -49,10 +49,12 @@ class EntropyPenalised(Rule):
         signs, first = [], None
         for audit in evidence.audits:
             for _, terms in audit.losses:
-                policies = [each for each in terms if each["kind"] == "policy"]
+                if not any(each["kind"] == "policy" for each in terms):
+                    continue
+                # The log of a deviation is an entropy, or a part of a divergence.
+                part = any(each["kind"] == "other" for each in terms)
                 for term in terms:
-                    # −log p of the actions themselves, averaged, is no entropy that has a sign of its own.
-                    if term["kind"] != "entropy" or term["op"] == "sampled" or not policies:
+                    if term["kind"] != "entropy" or (term["op"] != "p-log-p" and (part or term["op"] == "sampled")):
                         continue
                     sign = _sign(term)
                     if sign:

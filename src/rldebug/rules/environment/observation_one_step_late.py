@@ -44,7 +44,7 @@ class ObservationOneStepLate(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    episodes: int = 8
+    episodes: int = 8  # seen from their start
     actions: int = 2  # different ones, of the first step
     equal: float = 0.98  # share of first steps that show the start again
     later: float = 0.02  # share of other steps that show again what was there

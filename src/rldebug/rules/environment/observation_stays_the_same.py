@@ -42,7 +42,7 @@ class ObservationStaysTheSame(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    observations: int = 200
+    observations: int = 200  # that were looked at
     equal: float = 0.995  # to the one before
 
     def check(self, evidence: Script) -> Iterator[Finding]:

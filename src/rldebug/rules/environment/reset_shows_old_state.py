@@ -46,7 +46,7 @@ class ResetShowsOldState(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    episodes: int = 8
+    episodes: int = 6  # after one that terminated
     equal: float = 0.9  # share of resets
     different: int = 4  # last observations that were seen
     leap: float = 3.0  # how much farther the first step leads than the later ones do

@@ -55,6 +55,8 @@ class EvaluationExplores(Rule):
 
     steps: int = 60  # of the evaluation
     other: float = 0.1  # share of actions that are not the best one
+    always: float = 0.9  # share above which the choice is not random, but another one
+    explained: float = 0.2  # share of the noise that observations explain: then it is none
     disorder: float = 0.25  # share of neighbours in the output whose actions are in the other order; noise gives half
 
     def check(self, evidence: Script) -> Iterator[Finding]:
@@ -83,22 +85,30 @@ class EvaluationExplores(Rule):
         if most < self.steps:
             raise NotEnough(f"a network was seen to choose the action of {most} steps of an evaluation")
 
-    def _random(self, script: Script, module: str, said: Array, done: Array) -> str:
+    def _random(self, script: Script, module: str, said: Array, done: Array, obs: Array) -> str:
         roles = roles_of(script)
+        return "" if module not in roles.q or roles.policy or done.shape[1] != 1 else self._not_best(said, done)
+
+    def _not_best(self, said: Array, done: Array) -> str:
         count = said.shape[1]
-        if module not in roles.q or roles.policy or done.shape[1] != 1 or count < 2 or (done[:, 0] >= count).any():
+        if count < 2 or (done[:, 0] >= count).any():
             return ""
         ranks = (said > np.take_along_axis(said, done.astype(np.int64), axis=1)).sum(axis=1)
         wrong = ranks > 0
         share = float(wrong.mean())
-        if share - 3 * np.sqrt(share * (1 - share) / len(wrong)) < self.other:
-            return ""
+        if share - 3 * np.sqrt(share * (1 - share) / len(wrong)) < self.other or share > self.always:
+            return ""  # always another one: the lowest is best here, or numbers of actions are translated
+        best = said.argmax(axis=1)
+        for each in np.unique(best):
+            taken = np.bincount(done[best == each, 0].astype(np.int64), minlength=count)
+            if taken.argmax() != each and taken.max() > 0.8 * taken.sum():
+                return ""  # translated
         # Where some actions are forbidden the best one that is allowed is taken: hardly ever the worst of all.
         if count > 2 and float((ranks[wrong] == count - 1).mean()) < 0.6 / (count - 1):
             return ""
         return f"another action than the one of the highest value was executed in {share:.0%} of cases"
 
-    def _noisy(self, script: Script, module: str, said: Array, done: Array) -> str:
+    def _noisy(self, script: Script, module: str, said: Array, done: Array, obs: Array) -> str:
         """A network that gives the action itself: whatever is done to it afterwards keeps the order of outputs."""
         roles = roles_of(script)
         if module not in roles.policy or said.shape[1] != done.shape[1] or _stochastic(script, module):
@@ -112,7 +122,19 @@ class EvaluationExplores(Rule):
             steps = steps * np.sign(np.corrcoef(action[inside], output[inside])[0, 1] or 1.0)
             if float((steps < -1e-6).mean()) < self.disorder:
                 return ""
+            rest = action[inside] - np.polyval(np.polyfit(output[inside], action[inside], 3), output[inside])
+            if _explained(rest, obs[inside]) > self.explained:
+                return ""  # by what is seen: something is added to the output on purpose
         return "executed actions do not follow the output of the network"
+
+
+def _explained(rest: Array, obs: Array) -> float:
+    """Share of the variance that observations explain, less what they would by chance."""
+    columns = np.column_stack([np.ones(len(obs)), np.nan_to_num(obs)])
+    if not obs.shape[1] or len(rest) < 3 * columns.shape[1] or not rest.var():
+        return 1.0  # not known
+    left = rest - columns @ np.linalg.lstsq(columns, rest, rcond=None)[0]
+    return float(1 - left.var() / rest.var() - (columns.shape[1] - 1) / (len(rest) - 1))
 
 
 def _stochastic(script: Script, module: str) -> bool:
@@ -125,10 +147,11 @@ def _stochastic(script: Script, module: str) -> bool:
     return False
 
 
-def _pairs(calls: Sequence[Call]) -> tuple[Array, Array]:
-    """What the network said, and what was executed; one call for one action."""
+def _pairs(calls: Sequence[Call]) -> tuple[Array, Array, Array]:
+    """What the network said, what was executed, and what was seen; one call for one action."""
     said: list[Array] = []
     done: list[Array] = []
+    obs: list[Array] = []
     for call in calls:
         output, rows = call.event.arrays.get("output0"), call.event.arrays.get("rows")
         if output is None or rows is None or output.ndim != 2 or len(output) != len(rows):
@@ -144,7 +167,8 @@ def _pairs(calls: Sequence[Call]) -> tuple[Array, Array]:
         if np.isfinite(action).all() and np.isfinite(output[mine][0]).all():
             said.append(np.asarray(output[mine][0], dtype=np.float64))
             done.append(np.asarray(action, dtype=np.float64))
-    widths = {(len(a), len(b)) for a, b in zip(said, done, strict=True)}
+            obs.append(np.asarray(call.audit.nodes.obs[place], dtype=np.float64))
+    widths = {(len(a), len(b), len(c)) for a, b, c in zip(said, done, obs, strict=True)}
     if len(widths) != 1:
-        return np.empty((0, 1)), np.empty((0, 1))
-    return np.stack(said), np.stack(done)
+        return np.empty((0, 1)), np.empty((0, 1)), np.empty((0, 1))
+    return np.stack(said), np.stack(done), np.stack(obs)

@@ -46,7 +46,7 @@ class EvaluationRewardNormalised(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    steps: int = 20
+    steps: int = 20  # of the evaluation
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         chosen = evaluation_streams(evidence)

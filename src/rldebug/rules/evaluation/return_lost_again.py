@@ -46,10 +46,10 @@ class ReturnLostAgain(Rule):
     reads: ClassVar[str] = "Script"
 
     episodes: int = 20  # of a stretch
-    stretches: int = 6
+    stretches: int = 6  # in the run
     risen: float = 1.5  # spreads of the first returns that the best stretch lies above them
     left: float = 0.2  # of that gain, at the end
-    chance: float = 0.002
+    chance: float = 0.002  # of such a rise, and of such a fall
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         curve = curve_of(evidence)

@@ -45,8 +45,8 @@ class ReturnNotRisen(Rule):
 
     episodes: int = 20  # at the start, and at the end
     late: float = 0.2  # share of the episodes that are the last ones
-    updates: int = 50
-    chance: float = 0.05
+    updates: int = 50  # in all
+    chance: float = 0.05  # below which returns have changed
     visible: float = 0.5  # gain, in spreads of the first returns, that must have had to show
 
     def check(self, evidence: Script) -> Iterator[Finding]:

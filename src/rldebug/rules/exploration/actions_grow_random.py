@@ -45,9 +45,11 @@ class ActionsGrowRandom(Rule):
     reads: ClassVar[str] = "Script"
     follows: ClassVar[tuple[str, ...]] = ("ACT300",)
 
-    updates: int = 200
-    steps: int = 28
-    audits: int = 2
+    updates: int = 200  # of the run
+    early: float = 0.1  # of the updates, up to which steps are early
+    late: float = 0.4  # from which they are late
+    steps: int = 28  # early, and late, that were looked at
+    audits: int = 2  # among the late ones
     growth: float = 0.25  # beyond chance
 
     def check(self, evidence: Script) -> Iterator[Finding]:
@@ -55,8 +57,8 @@ class ActionsGrowRandom(Rule):
         if epsilon is None:
             raise NotEnough("which steps are random cannot be told")
         updates = int(evidence.counts.get("updates") or 0)
-        early, of_early, _ = epsilon.share((epsilon.update > 0) & (epsilon.update <= 0.1 * updates))
-        late, of_late, audits = epsilon.share(epsilon.update >= 0.4 * updates)
+        early, of_early, _ = epsilon.share((epsilon.update > 0) & (epsilon.update <= self.early * updates))
+        late, of_late, audits = epsilon.share(epsilon.update >= self.late * updates)
         if updates < self.updates or min(of_early, of_late) < self.steps or audits < self.audits:
             raise NotEnough(f"{of_early} early and {of_late} late steps were looked at, needs {self.steps}")
         if lower_bound(late, of_late) < upper_bound(early, of_early) + self.growth:
@@ -65,9 +67,9 @@ class ActionsGrowRandom(Rule):
         yield self.finding(
             "actions become more random as training goes on",
             where=Where(file=line[0], line=line[1], update=updates) if line else Where(update=updates),
-            seen=f"{early} of {of_early} steps in the first tenth of the updates are random, {late} of {of_late} after "
-            f"update {int(0.4 * updates)}",
+            seen=f"{early} of {of_early} steps up to update {int(self.early * updates)} are random, "
+            f"{late} of {of_late} after update {int(self.late * updates)}",
             expected="a share that falls",
-            help="print epsilon at the first and the last step, and read the test that compares it with a random number",
+            help="print epsilon at the first and the last step, and read the test it is compared in",
             confidence=0.88,
         )

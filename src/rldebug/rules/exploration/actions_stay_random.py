@@ -46,9 +46,11 @@ class ActionsStayRandom(Rule):
     reads: ClassVar[str] = "Script"
     follows: ClassVar[tuple[str, ...]] = ("ACT300",)
 
-    updates: int = 600
+    updates: int = 600  # of the run
+    early: float = 0.1  # of the updates, up to which steps are early
+    late: float = 0.4  # from which they are late
     steps: int = 28  # early, and late, that were looked at
-    audits: int = 2
+    audits: int = 2  # among the late ones
     high: float = 0.6  # share of random steps
     decay: float = 0.15  # by which it may have fallen
 
@@ -58,11 +60,9 @@ class ActionsStayRandom(Rule):
             raise NotEnough("which steps are random cannot be told")
         updates = int(evidence.counts.get("updates") or 0)
         if updates < self.updates or evidence.meta.get("state") != "finished":
-            raise NotEnough(
-                f"{updates} updates of a run that is {evidence.meta.get('state')}, needs {self.updates} of a finished one"
-            )
-        early, of_early, _ = epsilon.share((epsilon.update > 0) & (epsilon.update <= 0.1 * updates))
-        late, of_late, audits = epsilon.share(epsilon.update >= 0.4 * updates)
+            raise NotEnough(f"needs a finished run of {self.updates} updates, this one has {updates}")
+        early, of_early, _ = epsilon.share((epsilon.update > 0) & (epsilon.update <= self.early * updates))
+        late, of_late, audits = epsilon.share(epsilon.update >= self.late * updates)
         if of_early < self.steps or of_late < self.steps or audits < self.audits:
             raise NotEnough(f"{of_early} early and {of_late} late steps were looked at, needs {self.steps}")
         first, last = epsilon.factor * early / of_early, epsilon.factor * late / of_late
@@ -75,8 +75,9 @@ class ActionsStayRandom(Rule):
         yield self.finding(
             "actions are random to the end of the run",
             where=Where(file=line[0], line=line[1], update=updates) if line else Where(update=updates),
-            seen=f"{min(last, 1):.0%} of {of_late} steps after update {int(0.4 * updates)} are random, {min(first, 1):.0%} of "
-            f"{of_early} in the first tenth; executed actions are the best ones in {agree:.0%} of {rows} rows",
+            seen=f"{min(last, 1):.0%} of {of_late} steps after update {int(self.late * updates)} are random, "
+            f"{min(first, 1):.0%} of {of_early} up to update {int(self.early * updates)}; executed actions are the "
+            f"best ones in {agree:.0%} of {rows} rows",
             expected="a share that falls to 0.1 or less",
             help="print epsilon at the first and the last step, and the counter its schedule is computed from",
             confidence=0.88,

@@ -20,8 +20,8 @@ class ExplorationOverBeforeLearning(Rule):
     """Random actions have run out before the first update.
 
     ## What it checks
-    The steps before the first optimizer step of a run. The first ones are random; then, for hundreds of steps, and three
-    times as long at least, the untrained network is followed.
+    The steps before the first optimizer step of a run. The first ones are random; then, for hundreds of steps and three
+    times as long, the untrained network is followed.
 
     ## Why it matters
     The memory is filled with what an untrained network prefers, and by the time there is something to learn nothing new
@@ -45,10 +45,10 @@ class ExplorationOverBeforeLearning(Rule):
     name: ClassVar[str] = "exploration-over-before-learning"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
-    follows: ClassVar[tuple[str, ...]] = ("ENV008",)
+    follows: ClassVar[tuple[str, ...]] = ("ENV003", "ENV020")
 
     steps: int = 200  # before the first update
-    first: int = 16
+    first: int = 16  # steps of the run
     started: float = 0.4  # share of random steps among the first ones, at least
     over: float = 0.2  # among the rest, at most
     rest: float = 0.75  # of the steps before the first update
@@ -57,6 +57,8 @@ class ExplorationOverBeforeLearning(Rule):
         epsilon = epsilon_of(evidence)
         if epsilon is None:
             raise NotEnough("which steps are random cannot be told")
+        if any(int(each.get("stepped_after_end") or 0) > 4 for each in evidence.streams):
+            return  # a schedule that counts ends of episodes runs off with them
         begun = evidence.audits[0]
         before = (epsilon.audit == begun.number) & (epsilon.update == 0)
         if begun.env_step != 0 or before.sum() < self.steps:
@@ -74,8 +76,8 @@ class ExplorationOverBeforeLearning(Rule):
         yield self.finding(
             "exploration is over before learning begins",
             where=Where(file=line[0], line=line[1], update=0) if line else Where(update=0),
-            seen=f"{int(random[: self.first].sum())} of the first {self.first} steps are random, {int(last.sum())} of the last "
-            f"{len(last)} before the first update",
+            seen=f"{int(random[: self.first].sum())} of the first {self.first} steps are random, and "
+            f"{int(last.sum())} of the last {len(last)} before the first update",
             expected="random steps until there is something to follow",
             help="print epsilon at the first update; decay it per episode, or over as many steps as were meant",
             confidence=0.85,

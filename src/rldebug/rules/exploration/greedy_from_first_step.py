@@ -49,7 +49,7 @@ class GreedyFromFirstStep(Rule):
 
     steps: int = 100  # in all
     first: int = 20  # of the audit that the run begins with
-    audits: int = 2
+    audits: int = 2  # in which steps were looked at
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         count = discrete(evidence)
@@ -62,7 +62,7 @@ class GreedyFromFirstStep(Rule):
             raise NotEnough(
                 f"{total} steps in {len(found)} audits were looked at, needs {self.steps}, the first ones among them"
             )
-        if any(note.get("file") for note in evidence.noted("restored")) or not len(found) == len(steps_of(evidence)):
+        if any(note.get("file") for note in evidence.noted("restored")) or len(found) != len(steps_of(evidence)):
             return
         for each in found:
             if each.output.shape[1] != count or not draws_nothing(evidence, str(each.module)):
@@ -74,8 +74,8 @@ class GreedyFromFirstStep(Rule):
         yield self.finding(
             "the best action by the untrained network is taken from the first step on",
             where=Where(file=line[0], line=line[1], update=0) if line else Where(update=0),
-            seen=f"in all {total} steps that were looked at, over {len(found)} stretches of the run, the action with the largest "
-            "value was executed",
+            seen=f"in all {total} steps that were looked at, over {len(found)} stretches, the action with the "
+            "largest value was executed",
             expected="random actions at first, and some to the end",
             help="count how often the random branch of the choice is taken",
             confidence=0.9,

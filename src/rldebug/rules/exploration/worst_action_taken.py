@@ -46,8 +46,8 @@ class WorstActionTaken(Rule):
     reads: ClassVar[str] = "Script"
 
     steps: int = 50  # for which the network was asked
-    audits: int = 3
-    share: float = 0.9
+    audits: int = 3  # in which it was asked
+    share: float = 0.9  # of those steps
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         count = discrete(evidence)
@@ -69,7 +69,7 @@ class WorstActionTaken(Rule):
         yield self.finding(
             "the action with the smallest value is executed",
             where=Where(file=line[0], line=line[1]) if line else Where(),
-            seen=f"in {worst:.0%} of {asked} steps for which the network was asked; the one with the largest in {best:.0%}",
+            seen=f"in {worst:.0%} of {asked} steps for which the network was asked; the largest in {best:.0%}",
             expected="the action with the largest value",
             help="choose the action with argmax",
             confidence=0.95,

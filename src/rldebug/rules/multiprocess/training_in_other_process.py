@@ -39,7 +39,7 @@ class TrainingInOtherProcess(Rule):
     severity: ClassVar[Severity] = "note"
     reads: ClassVar[str] = "Script"
 
-    processes: int = 1
+    processes: int = 1  # that were started
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         started = [each for each in evidence.noted("thread") if each.get("what") == "process"]

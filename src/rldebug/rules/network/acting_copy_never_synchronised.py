@@ -37,7 +37,7 @@ class ActingCopyNeverSynchronised(Rule):
     Learning from a fixed behaviour policy on purpose.
 
     ## References
-    real bugs TGT-04.
+    PyTorch, `torch.nn.Module.load_state_dict`.
     """
 
     code: ClassVar[str] = "NET301"
@@ -45,7 +45,7 @@ class ActingCopyNeverSynchronised(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    audits: int = 3
+    audits: int = 3  # at which the acting network was the same
     updates: int = 50  # between the first and the last of them
 
     def check(self, evidence: Script) -> Iterator[Finding]:

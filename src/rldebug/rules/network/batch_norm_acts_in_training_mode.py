@@ -41,7 +41,7 @@ class BatchNormActsInTrainingMode(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    audits: int = 2
+    audits: int = 2  # in which it acted
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found = [

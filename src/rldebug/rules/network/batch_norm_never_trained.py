@@ -42,7 +42,7 @@ class BatchNormNeverTrained(Rule):
     reads: ClassVar[str] = "Script"
 
     calls: int = 4  # with gradients, in audits
-    audits: int = 2
+    audits: int = 2  # in which it learned
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         if restored(evidence) or len(evidence.audits) < self.audits:

@@ -44,9 +44,11 @@ class EvaluationInputDiffers(Rule):
     name: ClassVar[str] = "evaluation-input-differs"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("NRM300", "NRM302", "NRM303", "NRM304")
 
     rows: int = 32  # of each use
     wider: float = 8.0  # range of the evaluation over that of training
+    factor: float = 4.0  # enough where evaluation sees raw observations, and training none
     narrower: float = 50.0  # the other way: a good policy keeps to a small part of the states
     share: float = 0.5  # of the elements must be so far apart
 
@@ -74,7 +76,12 @@ class EvaluationInputDiffers(Rule):
             moves = (here > 1e-9) & (there > 1e-9)
             away = np.abs((test.low + test.high) / 2 - (low + high) / 2) > self.wider * (here + there) / 2 + 1e-6
             apart = moves & ((there > self.wider * here) | (here > self.narrower * there) | away)
-            if apart.sum() >= max(1, self.share * len(apart)) and apart.sum() >= 2 - (len(apart) < 2):
+            enough = max(min(2, len(apart)), self.share * len(apart))
+            if test.raw > 0.95 and all(each.raw < 0.05 for each in known):
+                # Changed observations in training, observations as they came in evaluation: one element will do.
+                enough = 1
+                apart |= moves & ((there > self.factor * here) | (here > self.narrower * there))
+            if apart.sum() >= enough:
                 worst = int(np.where(apart, there / np.maximum(here, 1e-12), 0).argmax())
                 yield self.finding(
                     "evaluation gives the network inputs of another scale than training",

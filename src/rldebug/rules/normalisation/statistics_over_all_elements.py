@@ -48,7 +48,7 @@ class StatisticsOverAllElements(Rule):
 
     audits: int = 3  # that can be judged
     apart: float = 10.0  # largest over smallest spread of the elements
-    equal: float = 0.03  # by which the factors of the elements may differ
+    equal: float = 0.05  # by which the factors of the elements may differ
     change: float = 0.01  # by which the factor must change over the audits
 
     def check(self, evidence: Script) -> Iterator[Finding]:
@@ -91,16 +91,45 @@ def _factors(audit: Audit, calls: list[Call]) -> tuple[NDArray[np.float64], NDAr
     """Spread of each input element over that of the observations, and the latter; None where there are too few."""
     nodes = audit.nodes
     width = nodes.obs.shape[1]
-    arrays = [each.input for each in calls if each.input is not None and each.input.shape[1] == width]
-    if width < 3 or not arrays:
+    mine = [each for each in calls if each.input is not None and each.input.shape[1] == width]
+    if width < 3 or not mine:
         return None
-    given = np.concatenate(arrays)
-    obs = np.asarray(nodes.obs[(nodes.phase >= audit.phase) & np.isfinite(nodes.obs).all(axis=1)], dtype=np.float64)
-    if len(obs) < 64 or len(given) < 64 or not np.isfinite(given).all():
+    given = np.concatenate([np.asarray(each.input) for each in mine])
+    places = np.concatenate([each.places for each in mine])
+    obs = np.asarray(nodes.obs, dtype=np.float64)
+    whole = np.isfinite(obs).all(axis=1)
+    paired = (places >= 0) & np.asarray(whole)[places] & np.isfinite(given).all(axis=1)
+    if paired.sum() >= 10:
+        return _one_scale(obs[places[paired]], given[paired])
+    # Where rows cannot be traced, both are the same set of observations: their spreads can be compared.
+    x = obs[(nodes.phase >= audit.phase) & whole]
+    if len(x) < 64 or len(given) < 64 or not np.isfinite(given).all():
         return None
-    # The middle half is robust against a few rows that are in one of the sets only.
-    spread, inside = (np.subtract(*np.percentile(each, [90, 10], axis=0)) for each in (obs, given))
-    moves = spread > 1e-6 * (1 + np.abs(obs).max(axis=0))
-    if moves.sum() < 3:
+    spread, inside = (np.subtract(*np.percentile(each, [90, 10], axis=0)) for each in (x, given))
+    moves = spread > 1e-6 * (1 + np.abs(x).max(axis=0))
+    return (inside[moves] / spread[moves], spread[moves]) if moves.sum() >= 3 else None
+
+
+def _one_scale(
+    obs: NDArray[np.float64], given: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """The same, from rows with their observations.
+
+    One mean for all elements cancels in the difference of two of them, so statistics that move from row to row do no
+    harm: each row has a factor for each element.
+    """
+    spread = obs.std(axis=0)
+    first = int(spread.argmax())
+    rest = [each for each in range(obs.shape[1]) if each != first and spread[each] > 1e-9 * spread[first]]
+    if len(rest) < 2:
         return None
-    return inside[moves] / spread[moves], spread[moves]
+    apart = obs[:, rest] - obs[:, [first]]
+    far = (np.abs(apart) > 1e-3 * spread[first]).all(axis=1)
+    if far.sum() < 8:
+        return None
+    factors = (given[:, rest] - given[:, [first]])[far] / apart[far]
+    middle = np.median(factors, axis=1)
+    equal = np.ptp(factors, axis=1) <= 0.01 * np.abs(middle)
+    told = float(np.median(np.abs(middle)))
+    # Elements that are scaled each by its own number disagree in every row; a row that was clipped disagrees as well.
+    return np.array([told, told if equal.mean() > 0.8 else 2 * told]), spread[[first, *rest]]

@@ -41,8 +41,8 @@ class BetasSwapped(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    slow: float = 0.99
-    steps: int = 8
+    slow: float = 0.99  # first beta from which on it is taken for the second
+    steps: int = 8  # of the optimizer
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         stepping = {key: each for key, each in evidence.optimizers.items() if int(each.get("steps") or 0) >= self.steps}

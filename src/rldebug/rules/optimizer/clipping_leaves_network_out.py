@@ -34,7 +34,7 @@ class ClippingLeavesNetworkOut(Rule):
     Where one network is to be left free on purpose.
 
     ## References
-    PyTorch, `torch.nn.utils.clip_grad_norm_`.
+    PyTorch, `torch.nn.utils.clip_grad_norm_`. real bug OPT-07.
     """
 
     code: ClassVar[str] = "OPT303"

@@ -42,7 +42,7 @@ class ErrorMaximised(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 4
+    losses: int = 4  # with an error in them, all of one sign
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         rising = [name for name, each in evidence.optimizers.items() if (each.get("settings") or {}).get("maximize")]

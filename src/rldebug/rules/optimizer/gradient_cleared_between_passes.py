@@ -36,7 +36,7 @@ class GradientClearedBetweenPasses(Rule):
     Where gradients of each pass are taken out of `.grad` and combined by hand.
 
     ## References
-    PyTorch, *Gradient accumulation*.
+    PyTorch, `torch.optim.Optimizer.zero_grad`. real bug OPT-01.
     """
 
     code: ClassVar[str] = "OPT304"

@@ -16,7 +16,8 @@ class LearningRateNegative(Rule):
     """The learning rate falls below 0.
 
     ## What it checks
-    The learning rate of each optimizer at each of its steps. Exact.
+    The learning rate of each optimizer at each of its steps. Exact. Where it falls below 0 by a little, less than a
+    tenth of its highest value, it is a note.
 
     ## Why it matters
     The steps go up the loss: what was learned is unlearned, faster and faster.
@@ -41,6 +42,8 @@ class LearningRateNegative(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
+    harm: float = 0.1  # of the highest rate: a last rollout beyond the end of a linear decay is below
+
     def check(self, evidence: Script) -> Iterator[Finding]:
         if not any(each.get("lr_lowest") is not None for each in evidence.optimizers.values()):
             raise NotEnough("no optimizer was seen to step")
@@ -57,4 +60,5 @@ class LearningRateNegative(Rule):
                 expected="a learning rate above 0",
                 help="step the schedule once for each unit that its length counts, and stop it at 0",
                 confidence=0.99,
+                severity="error" if -lowest >= self.harm * float(each.get("lr_highest") or 0.0) else "note",
             )

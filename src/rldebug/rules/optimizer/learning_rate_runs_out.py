@@ -46,8 +46,8 @@ class LearningRateRunsOut(Rule):
 
     small: float = 1e-3  # of the highest
     share: float = 0.4  # of the updates
-    readings: int = 12
-    updates: int = 40
+    readings: int = 12  # of the rate
+    updates: int = 40  # that they span
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         judged = False

@@ -38,7 +38,7 @@ class NetworkInNoOptimizer(Rule):
     Layers that are to stay random, or as they were pre-trained: give them `requires_grad_(False)`, and it is silent.
 
     ## References
-    real bugs OPT-01. PyTorch, `torch.optim`.
+    PyTorch, `torch.optim`.
     """
 
     code: ClassVar[str] = "OPT306"

@@ -37,7 +37,7 @@ class NeverUpdated(Rule):
     A program that only collects, or only tests, what it does not train.
 
     ## References
-    real bugs OPT-03.
+    Jones, *Debugging RL, Without the Agonizing Pain*.
     """
 
     code: ClassVar[str] = "OPT316"
@@ -45,7 +45,7 @@ class NeverUpdated(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    env_steps: int = 2000
+    env_steps: int = 2000  # a shorter run may be a trial
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         counts = evidence.counts

@@ -45,7 +45,7 @@ class OneRoundOfLearning(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    env_steps: int = 4096
+    env_steps: int = 4096  # a shorter run may be a trial
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         counts = evidence.counts

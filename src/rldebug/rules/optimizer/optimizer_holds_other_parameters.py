@@ -37,7 +37,7 @@ class OptimizerHoldsOtherParameters(Rule):
     Never.
 
     ## References
-    PyTorch, `torch.optim`: constructing it. real bugs OPT-01.
+    PyTorch, `torch.optim`: constructing it.
     """
 
     code: ClassVar[str] = "OPT307"

@@ -46,7 +46,7 @@ class WeightDecayAbsurd(Rule):
     coupled: float = 0.3  # where the gradient is rescaled afterwards
     per_step: float = 2e-3  # learning rate times decay
     weights: int = 100  # of an optimizer; fewer are not judged
-    steps: int = 50
+    steps: int = 50  # of the optimizer
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         judged = False

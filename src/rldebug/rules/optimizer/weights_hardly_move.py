@@ -49,7 +49,7 @@ class WeightsHardlyMove(Rule):
     follows: ClassVar[tuple[str, ...]] = ("OPT302", "OPT310", "GRA002", "GRA003", "OPT003")
 
     moved: float = 5e-3  # of the size of the weights, over the whole run
-    steps: int = 100
+    steps: int = 100  # of the optimizer, between audits
     gradient: float = 1e-4  # norm at the steps that were seen, in the median
     largest: int = 1_000_000  # weights
 

@@ -52,7 +52,7 @@ class ElementNeverReachesNetwork(Rule):
         seen: dict[str, int] = {}
         where: Event | None = None
         for each in inputs_of(evidence):
-            if each.use != "acting" or each.rows < 16 or each.fitted.sum() < 1:
+            if each.use != "acting" or not (each.related > 0.9).any():
                 continue
             seen[each.module] = seen.get(each.module, 0) + 1
             constant = (each.input_spread <= 1e-7 * (1 + each.largest)) & (

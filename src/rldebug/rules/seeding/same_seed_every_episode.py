@@ -47,7 +47,7 @@ class SameSeedEveryEpisode(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    episodes: int = 8
+    episodes: int = 8  # that began
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         groups = list(_groups(evidence))

@@ -42,7 +42,7 @@ class OnlineOverwrittenByTarget(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    times: int = 2
+    times: int = 2  # during training
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found = followers(evidence)
@@ -63,7 +63,7 @@ class OnlineOverwrittenByTarget(Rule):
             yield self.finding(
                 f"{each.online}, which is trained, is overwritten with the target network {each.target}",
                 where=Where(file=line[0], line=line[1], update=at[0]) if line else Where(update=at[0]),
-                seen=f"{thing.get('times')} times, first after {at[0]} optimizer steps; {each.target} itself never changes",
+                seen=f"{thing.get('times')} times, first after {at[0]} steps; {each.target} itself never changes",
                 expected=f"{each.target} follows {each.online}",
                 help="swap source and destination: target.load_state_dict(online.state_dict())",
                 confidence=0.96,

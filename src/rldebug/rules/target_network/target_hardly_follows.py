@@ -16,18 +16,18 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class TargetHardlyFollows(Rule):
-    """The target network is moved so little at a time that it is still the untrained one at the end.
+    """The target network moves too slowly to matter in this run.
 
     ## What it checks
     The share of the way by which the target network is moved at each update, measured on the weights, times the number
-    of updates of the whole run: less than a quarter, after hundreds of updates.
+    of updates of the whole run: less than a quarter, after some hundred updates.
 
     ## Why it matters
     Most of what targets are made of is the guess of an untrained network, to the end.
 
     ## Likely causes
-    1. tau has a zero too many, or was taken from a task with a hundred times more updates. Confirm: compare 1 / tau with
-       the number of updates.
+    1. tau has a zero too many, or was taken from a task with a hundred times more updates. Confirm: compare 1 / tau
+       with the number of updates.
     2. tau is applied twice, once in a setting and once in the helper. Confirm: the measured share against the setting.
 
     ## What to try first
@@ -45,9 +45,9 @@ class TargetHardlyFollows(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    tau: float = 5e-4
+    tau: float = 5e-4  # share of the way, below which it is slow
     way: float = 0.25  # that it has come in all, tau times updates
-    steps: int = 300
+    steps: int = 150  # of the optimizer
     moves: int = 5  # that were seen
 
     def check(self, evidence: Script) -> Iterator[Finding]:
@@ -67,7 +67,7 @@ class TargetHardlyFollows(Rule):
                 where=Where(file=line[0], line=line[1], update=each.updates[-1])
                 if line
                 else Where(update=each.updates[-1]),
-                seen=f"moved by {tau:.2g} of the way at a time, in {each.steps} updates {tau * each.steps:.0%} of the way; "
+                seen=f"moved by {tau:.2g} of the way at a time, {tau * each.steps:.0%} in {each.steps} updates; "
                 f"{each.distance[-1]:.0%} of its norm apart in the end",
                 expected=f"several times the whole way in a run: more than {3 / each.steps:.2g} at a time",
                 help="set tau to 0.005 or more",

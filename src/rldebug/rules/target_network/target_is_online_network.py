@@ -42,7 +42,7 @@ class TargetIsOnlineNetwork(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    times: int = 2
+    times: int = 2  # during training
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         own = {
@@ -61,7 +61,7 @@ class TargetIsOnlineNetwork(Rule):
             yield self.finding(
                 f"the target network is {name} itself",
                 where=Where(file=line[0], line=line[1], update=at[0]) if line else Where(update=at[0]),
-                seen=f"{name} was loaded with its own weights {thing.get('times')} times, and its targets come from itself",
+                seen=f"loaded with its own weights {thing.get('times')} times, and asked for its own targets",
                 expected="a second network that is a copy of it",
                 help="make the target a copy.deepcopy of the trained network",
                 confidence=0.96,

@@ -16,7 +16,7 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class TargetKeepsNothingBack(Rule):
-    """The target network equals the trained network at every update, or all but.
+    """The target network does not lag behind the trained one.
 
     ## What it checks
     How often and how far the target network is moved to the network it stands for. It is copied whole at every step of
@@ -28,8 +28,8 @@ class TargetKeepsNothingBack(Rule):
 
     ## Likely causes
     1. The interval between copies is 1, or the check of the interval is always true. Confirm: print in that branch.
-    2. The weights of the average are swapped: `tau * target + (1 - tau) * online`. Confirm: with tau at 0.005 nearly all
-       must come from the target itself.
+    2. The weights of the average are swapped: `tau * target + (1 - tau) * online`. Confirm: with tau at 0.005 nearly
+       all must come from the target itself.
     3. tau is 1, a value that was meant for copies at intervals. Confirm: print tau.
 
     ## What to try first
@@ -51,8 +51,8 @@ class TargetKeepsNothingBack(Rule):
     loads: int = 30  # whole copies, at least
     every: float = 0.9  # copies for each step of the optimizer
     taus: int = 6  # moves that were seen one by one
-    share: float = 0.5  # of the way
-    audits: int = 2
+    share: float = 0.5  # of the way, from which a move is no lag
+    audits: int = 2  # in which moves were seen
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found = followers(evidence)
@@ -99,6 +99,6 @@ class TargetKeepsNothingBack(Rule):
             where=Where(file=line[0], line=line[1], update=each.updates[0]) if line else Where(update=each.updates[0]),
             seen=seen,
             expected="a copy every few hundred steps, or a move by 0.001 to 0.1 of the way at each",
-            help="print how often the target is updated, and by which share; with tau at 0.005 it is 0.995 * target + 0.005 * online",
+            help="print how often the target is updated; with tau at 0.005 it is 0.995 * target + 0.005 * online",
             confidence=0.9,
         )

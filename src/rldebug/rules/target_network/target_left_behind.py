@@ -53,6 +53,7 @@ class TargetLeftBehind(Rule):
     few: int = 60  # optimizer steps, where another target follows, or it was loaded with its own weights
     some: int = 300  # where an actor is trained through the critic
     many: int = 1000  # elsewhere: intervals of hundreds are common
+    library: int = 5000  # where a library does the learning: copies every ten thousand steps are a default of some
     apart: float = 0.02  # of its own norm, by which the two must differ in the end
 
     def check(self, evidence: Script) -> Iterator[Finding]:
@@ -63,7 +64,8 @@ class TargetLeftBehind(Rule):
         through = any(term["kind"] == "output" for _, term in evidence.events("term"))
         for each in found:
             own = each.own_loads >= 2
-            wanted = self.few if follows or own else self.some if through else self.many
+            many = self.library if self._in_library(evidence, each) else self.many
+            wanted = self.few if follows or own else self.some if through else many
             if not each.still or len(each.prints) < self.looks or each.span < wanted:
                 continue
             if len(set(each.online_prints)) < self.looks or not each.distance[-1] > self.apart:
@@ -72,6 +74,11 @@ class TargetLeftBehind(Rule):
                 continue  # it is loaded, between looks
             yield self._finding(each, own, bool(follows))
             return
+
+    def _in_library(self, script: Script, each: Follower) -> bool:
+        """Both networks are called from one line of the program: that of the call which does it all."""
+        calls = [call for _, call in script.events("call") if call["module"] in (each.target, each.online)]
+        return len({tuple(call.get("line") or ()) for call in calls}) == 1
 
     def _finding(self, each: Follower, own: bool, others: bool) -> Finding:
         line = each.line
@@ -82,7 +89,7 @@ class TargetLeftBehind(Rule):
             where=Where(file=line[0], line=line[1], update=each.updates[-1])
             if line
             else Where(update=each.updates[-1]),
-            seen=f"equal to the last bit at {len(each.prints)} looks over {each.span} optimizer steps, while {each.online} "
+            seen=f"equal to the last bit at {len(each.prints)} looks over {each.span} optimizer steps; {each.online} "
             f"has moved {each.distance[-1]:.0%} of the target's norm away{rest}",
             expected=f"weights that follow those of {each.online}",
             help="print one weight of it before and after the line that should update it",

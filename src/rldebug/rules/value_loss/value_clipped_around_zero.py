@@ -46,23 +46,27 @@ class ValueClippedAroundZero(Rule):
     reads: ClassVar[str] = "Script"
 
     losses: int = 4
+    audits: int = 2
     exact: float = 2e-5  # relative
     apart: float = 1e-3
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found: dict[str, list[Event]] = {}
         judged = 0
+        numbers: set[int] = set()
         for audit in evidence.audits:
             for loss, terms in audit.losses:
                 for term in terms:
                     hit = self._hit(loss, term, [each for each in terms if each is not term])
                     if hit is not None:
                         judged += 1
+                        numbers |= {audit.number} if hit == "around 0" else set()
                         found.setdefault(hit, []).append(term)
         if judged < self.losses:
             raise NotEnough(f"{judged} losses with a clipped value that can be recomputed, needs {self.losses}")
         hits = found.get("around 0", [])
-        if len(hits) < max(self.losses, 0.8 * judged):
+        # A critic that starts at exactly 0 has its old values there, in the first rollout.
+        if len(hits) < max(self.losses, 0.8 * judged) or len(numbers) < self.audits:
             return
         low, high = hits[0]["clip"]
         yield self.finding(

@@ -1,0 +1,69 @@
+"""The log-prob of a squashed action lacks the correction for the squashing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.squashing import soft_log_probs
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class SquashingNotCorrected(Rule):
+    """The log-prob of a squashed action is not corrected for the squashing.
+
+    ## What it checks
+    Actions are the tanh of drawn numbers. In the targets of a soft critic, r + γ · (Q − α log π), everything but the
+    log-prob is known: whether it is that of the drawn number, without the logarithm of the slope of the tanh, or with
+    that slope taken at the wrong place, is told by which one fits every row. Exact.
+
+    ## Why it matters
+    The entropy is that of another variable: the bonus grows without bound as the numbers go to where the tanh is flat,
+    and the policy ends up at the bounds of the action space.
+
+    ## Likely causes
+    1. `log(1 - tanh(u)²)` is not subtracted from the log-prob, or a flag skips it. Confirm: print both.
+    2. It is computed from the squashed action as if that were the number: tanh is applied twice. Confirm: as before.
+
+    ## What to try first
+    `logp = normal.log_prob(u).sum(-1) - torch.log(1 - torch.tanh(u) ** 2 + 1e-6).sum(-1)`.
+
+    ## When it is fine
+    In ratios of a policy gradient the correction cancels: those are not judged. Actions that are not squashed need
+    none.
+
+    ## References
+    Haarnoja et al., *Soft Actor-Critic* (2018), appendix C; real bugs ACT-08, ACT-13.
+    """
+
+    code: ClassVar[str] = "ACT327"
+    name: ClassVar[str] = "squashing-not-corrected"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+
+    losses: int = 2
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        votes, where = soft_log_probs(evidence)
+        total = sum(votes.values())
+        if total < self.losses:
+            raise NotEnough(f"{total} soft targets of a squashed policy could be taken apart, needs {self.losses}")
+        for how, said in (("plain", "lacks the correction"), ("twice", "is corrected at the squashed action")):
+            if votes.get(how, 0) >= max(self.losses, 0.9 * total):
+                yield self.finding(
+                    f"the log-prob of the squashed action {said}",
+                    where=where,
+                    seen=f"the targets hold the log-prob of the drawn numbers{_SAID[how]} "
+                    f"in {votes[how]} of {total} losses",
+                    expected="the log-prob of the number less log(1 − tanh²) of it",
+                    help="subtract log(1 - tanh(u)^2), summed over the action, with u the number before the tanh",
+                    confidence=0.96,
+                )
+                return
+
+
+_SAID = {"plain": " alone,", "twice": " less log(1 − tanh²(tanh(u))),"}

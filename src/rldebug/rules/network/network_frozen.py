@@ -1,0 +1,69 @@
+"""A network that an optimizer holds is frozen, all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity, Where
+from rldebug.forensics.updates import restored
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkFrozen(Rule):
+    """A network that an optimizer holds is frozen, all of it.
+
+    ## What it checks
+    No parameter of a network requires a gradient, though an optimizer was given all of them and steps; at every audit
+    the weights are the same. Networks that came out of a file are left alone. Exact.
+
+    ## Why it matters
+    It never learns.
+
+    ## Likely causes
+    1. `requires_grad_(False)` was meant for the target network. Confirm: search for it.
+    2. The network is frozen for one loss and not thawed again. Confirm: the same.
+    3. It was made under `torch.no_grad()` or `inference_mode()`. Confirm: `next(net.parameters()).requires_grad`.
+
+    ## What to try first
+    `net.requires_grad_(True)`.
+
+    ## When it is fine
+    A network that is to stay as it is needs no optimizer.
+
+    ## References
+    PyTorch, `torch.nn.Module.requires_grad_`.
+    """
+
+    code: ClassVar[str] = "NET304"
+    name: ClassVar[str] = "network-frozen"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+
+    audits: int = 2  # at which it was the same
+    steps: int = 20  # of its optimizer
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        if restored(evidence) or len(evidence.audits) < self.audits:
+            raise NotEnough(f"fewer than {self.audits} audits, or weights came out of a file")
+        reached = {name for _, each in evidence.events("loss") for name in each["reached"]}
+        for name, thing in evidence.modules.items():
+            owners, tensors = thing.get("owners") or {}, int(thing.get("tensors") or 0)
+            if thing.get("trainable") or not tensors or name in reached or max(owners.values(), default=0) < tensors:
+                continue
+            steps = max(int(evidence.optimizers.get(each, {}).get("steps") or 0) for each in owners)
+            looks = [each for _, each in evidence.events("weights") if each["module"] == name]
+            if steps < self.steps or len(looks) < self.audits or len({each["fingerprint"] for each in looks}) > 1:
+                continue
+            line = thing.get("line")
+            yield self.finding(
+                f"{name} is frozen: none of its parameters requires a gradient",
+                where=Where(file=line[0], line=line[1]) if line else None,
+                seen=f"{tensors} tensors, all in an optimizer that took {steps} steps; the same at {len(looks)} looks",
+                expected="parameters that require a gradient",
+                help=f"look for requires_grad_(False): it was meant for another network than {name}",
+                confidence=0.95,
+            )

@@ -1,0 +1,35 @@
+"""A network that acts, and that no loss leads to."""
+
+from typing import Any
+
+from rldebug.rules.autograd_graph.acting_network_in_no_loss import ActingNetworkInNoLoss
+from tests.programs import learning
+
+rule = ActingNetworkInNoLoss()
+
+
+def made(reached: list[str], prints: str = "aaa") -> Any:
+    audits: Any = [
+        [
+            ("call", {"module": "actor", "acting": True, "grad": False, "line": ["train.py", 4]}, {}),
+            *[learning.loss(reached)] * 3,
+            ("weights", {"module": "actor", "fingerprint": mark}, {}),
+        ]
+        for mark in prints
+    ]
+    modules = {"actor": learning.module({"adam": 4}, acting=9), "critic": learning.module({"adam": 4})}
+    counts = {"all": {"updates": 300}}
+    return learning.script(*audits, module=modules, optimizer={"adam": learning.optimizer({})}, counts=counts)
+
+
+def test_fires_on_an_actor_that_no_loss_leads_to() -> None:
+    (found,) = rule.check(made(["critic"]))
+    assert "actor" in found.message
+
+
+def test_quiet_on_an_actor_in_the_loss() -> None:
+    assert not list(rule.check(made(["actor", "critic"])))
+
+
+def test_quiet_on_an_actor_that_changes_is_trained_in_another_way() -> None:
+    assert not list(rule.check(made(["critic"], "abc")))

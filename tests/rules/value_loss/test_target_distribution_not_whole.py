@@ -1,0 +1,17 @@
+from tests.programs.policies import found
+
+CODE = "VAL332"
+
+
+def test_fires_where_exact_hits_lose_their_mass():
+    (finding,) = found(CODE, "loses mass", program="categorical")
+    assert finding.component == "value-loss"
+    assert "of" in finding.seen
+
+
+def test_quiet_where_exact_hits_keep_it():
+    assert not found(CODE, program="categorical")
+
+
+def test_quiet_where_nothing_is_a_distribution():
+    assert not found(CODE)
