@@ -43,6 +43,7 @@ class EnvLog:
         self.newest: Stream | None = None  # the one called last
         self.round: dict[int, Stream] = {}  # those called in turn, each once so far
         self.calls = 0
+        self.failed: Callable[[], None] = _raise
         self.lazy = False  # nobody looks at nodes for now: steps are put aside
         self._steps = 0
         self._when: When = (0, 0, 0)
@@ -214,12 +215,15 @@ class EnvLog:
         with self._lock:
             aside, self._aside, self._aside_bytes = self._aside, [], 0
             start = 0
-            for place, (stream, _, _, obs, *_) in enumerate(aside):
-                first = aside[start]
-                if stream is not first[0] or obs.shape != first[3].shape or obs.dtype != first[3].dtype:
-                    self._log(aside[start:place])
-                    start = place
-            self._log(aside[start:])
+            try:
+                for place, (stream, _, _, obs, *_) in enumerate(aside):
+                    first = aside[start]
+                    if stream is not first[0] or obs.shape != first[3].shape or obs.dtype != first[3].dtype:
+                        self._log(aside[start:place])
+                        start = place
+                self._log(aside[start:])
+            except Exception:
+                self.failed()  # whoever wanted to read something is not to blame
 
     def _log(self, calls: list[Aside]) -> None:
         """Calls of one environment, one after the other. Does what _saw_step and _saw_reset do."""
@@ -397,3 +401,7 @@ class EnvLog:
             return last
         together = [each for stream in self.round.values() for each in stream.current if each is not None]
         return together if len(together) == count else last
+
+
+def _raise() -> None:
+    raise

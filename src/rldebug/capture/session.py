@@ -53,6 +53,7 @@ class Session:
         self.switch = Switchboard(self.options.without)
         self.registry = Registry()
         self.log = EnvLog(lambda: (self.phase, self.updates), self._env_called)
+        self.log.failed = lambda: self.switch.failed("environments")
         self.matcher = Matcher(self.log)
         self.networks = Networks(self)
         self.audit: Recording | None = None

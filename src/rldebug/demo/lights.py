@@ -71,7 +71,9 @@ def main():
             next_obs, reward, terminated, _, _ = envs.step(action.numpy())
             steps.append((obs, action, logp, value, torch.tensor(reward).float(), torch.tensor(terminated)))
             obs = torch.tensor(next_obs)
-        b_obs, b_action, b_logp, b_value, b_reward, b_terminated = (torch.stack(each) for each in zip(*steps))
+        b_obs, b_action, b_logp, b_value, b_reward, b_terminated = (
+            torch.stack(each) for each in zip(*steps, strict=True)
+        )
         with torch.no_grad():
             b_advantage = gae(b_reward, b_value, b_terminated, critic(obs))
         b_return = b_advantage + b_value

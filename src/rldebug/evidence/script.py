@@ -126,7 +126,7 @@ EVENTS: dict[str, str] = {
     "sample": "Distribution.sample / rsample, torch.multinomial, outermost. dist, how; arrays: result, params",
     "weights": """at the end of the audit, once for each module that was called, or is trained. module; norm; change:
         of the weights since the last audit, relative; fingerprint; training: its mode; distance: {other module of the
-        same shape: relative distance}""",
+        same shape: relative distance}; statistics: the same of its buffers, {fingerprint, distance}""",
 }
 
 

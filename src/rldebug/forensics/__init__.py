@@ -1,1 +1,1 @@
-"""From raw capture to meaning: who is the policy, the critic, the target network; which row belongs to which env step."""
+"""From raw capture to meaning: who is who, which row belongs to which step, what targets are."""

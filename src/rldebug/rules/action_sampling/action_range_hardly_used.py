@@ -45,8 +45,8 @@ class ActionRangeHardlyUsed(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    steps: int = 300
-    part: float = 0.01
+    steps: int = 300  # with a bounded continuous action, in all
+    part: float = 0.01  # of the range of the action space, used at most
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         used: list[NDArray[np.float64]] = []

@@ -44,7 +44,7 @@ class ClippedActionLearned(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    audits: int = 2
+    audits: int = 2  # with a first loss after acting
     rows: int = 8  # on a bound, in all
     apart: float = 0.02  # nats
 

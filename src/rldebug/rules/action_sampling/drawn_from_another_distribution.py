@@ -51,11 +51,11 @@ class DrawnFromAnotherDistribution(Rule):
     reads: ClassVar[str] = "Script"
     follows: ClassVar[tuple[str, ...]] = ("ACT300", "ACT320", "ACT321", "BUF300", "BUF301")
 
-    audits: int = 2
+    audits: int = 2  # in which the drawn actions can be compared with the policy
     rows: int = 150  # in all
     nats: float = 0.15  # of the mean log-prob, at least
     part: float = 0.4  # of the squared distance, at least
-    sigmas: float = 8.0
+    sigmas: float = 8.0  # standard errors from what draws of the policy give
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         chosen, numbers = self._choices(evidence), self._numbers(evidence)

@@ -46,7 +46,7 @@ class GreedyWhileTraining(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    audits: int = 2
+    audits: int = 2  # in which the choices of a policy were seen
     chance: float = 12.0  # −log10 of it, in all
 
     def check(self, evidence: Script) -> Iterator[Finding]:

@@ -45,8 +45,8 @@ class ProbabilitiesNotWhole(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    rows: int = 32
-    audits: int = 2
+    rows: int = 32  # drawn from such weights, in an audit; and log-probs that tell, in all
+    audits: int = 2  # with that many rows
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         raw_hits = whole_hits = compared = 0

@@ -47,9 +47,9 @@ class ProbabilitiesTakenForLogits(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    rows: int = 32
+    rows: int = 32  # in which one softmax and two can be told apart
     exact: float = 1e-4  # nats
-    apart: float = 2e-3
+    apart: float = 2e-3  # nats between one softmax and two, for a row to tell them apart
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         twice = once = 0

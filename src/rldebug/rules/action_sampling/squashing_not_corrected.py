@@ -45,7 +45,7 @@ class SquashingNotCorrected(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 2
+    losses: int = 2  # whose soft targets could be taken apart
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         votes, where = soft_log_probs(evidence)

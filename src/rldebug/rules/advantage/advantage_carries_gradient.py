@@ -43,7 +43,7 @@ class AdvantageCarriesGradient(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 2
+    losses: int = 2  # with a weight on the log-probs; as many in which it carries a gradient
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         judged = [

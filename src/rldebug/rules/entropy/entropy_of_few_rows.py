@@ -42,7 +42,7 @@ class EntropyOfFewRows(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 3
+    losses: int = 3  # over several steps, with one entropy
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found, judged = [], 0

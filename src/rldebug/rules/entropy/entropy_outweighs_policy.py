@@ -46,7 +46,7 @@ class EntropyOutweighsPolicy(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    audits: int = 3
+    audits: int = 3  # with an entropy beside a policy loss
     updates: int = 40  # that the policy had to move
     factor: float = 0.15  # of the entropy, in spreads of the advantage
     near: float = 0.97  # of the largest entropy

@@ -43,7 +43,7 @@ class EntropyPenalised(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 3
+    losses: int = 3  # with a policy gradient and an entropy whose sign is known
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         signs, first = [], None

@@ -43,7 +43,7 @@ class ClipRangeMissesOne(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 2
+    losses: int = 2  # with a clipped ratio
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         clipped = [each for each in surrogates(evidence) if each.ratio is not None and each.term.get("clip")]

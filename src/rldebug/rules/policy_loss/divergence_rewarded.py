@@ -45,7 +45,7 @@ class DivergenceRewarded(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 3
+    losses: int = 3  # divergences beside a policy loss, in all
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found, judged = [], 0

@@ -44,7 +44,7 @@ class LogProbsPairedWithAll(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 2
+    losses: int = 2  # whose shapes are known; as many with all pairs
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found, judged = paired(evidence, "policy", "logp", "weight")

@@ -15,7 +15,7 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class LogProbsReducedBeforeWeighting(Rule):
-    """The log-probs are averaged over the batch before they meet the advantages.
+    """The log-probs of a batch are averaged before they are weighted.
 
     ## What it checks
     A loss of log-probs without a weight per row, whose factor changes with every update and takes either sign, over
@@ -46,8 +46,8 @@ class LogProbsReducedBeforeWeighting(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 6
-    audits: int = 2
+    losses: int = 6  # of log-probs without a weight for each row
+    audits: int = 2  # in which there are such losses
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found: list[tuple[Audit, Event]] = []

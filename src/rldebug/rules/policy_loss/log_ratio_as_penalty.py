@@ -42,7 +42,7 @@ class LogRatioAsPenalty(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 3
+    losses: int = 3  # of a policy; as many with the plain log-ratio beside it
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found, judged = [], 0

@@ -42,7 +42,7 @@ class RatioInverted(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 2
+    losses: int = 2  # with a ratio; as many in which it is inverted
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found = [each for each in surrogates(evidence) if each.ratio is not None and each.advantage is not None]

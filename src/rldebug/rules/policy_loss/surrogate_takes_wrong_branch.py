@@ -53,7 +53,7 @@ class SurrogateTakesWrongBranch(Rule):
 
     losses: int = 3  # that tell the right one from the mistakes
     exact: float = 2e-5  # relative to the mean size of the rows
-    apart: float = 5e-4
+    apart: float = 5e-4  # relative too: how far a loss must be from the right one, or the two sides from one another
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         votes: dict[str, list[Surrogate]] = {}

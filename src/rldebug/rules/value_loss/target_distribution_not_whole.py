@@ -47,7 +47,7 @@ class TargetDistributionNotWhole(Rule):
     reads: ClassVar[str] = "Script"
 
     rows: int = 3  # with another sum
-    apart: float = 1e-3
+    apart: float = 1e-3  # of a sum from 1
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         sums: list[float] = []

@@ -45,10 +45,10 @@ class ValueClippedAroundZero(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 4
-    audits: int = 2
+    losses: int = 4  # with a clipped value that can be recomputed
+    audits: int = 2  # in which the clipped range lies around 0
     exact: float = 2e-5  # relative
-    apart: float = 1e-3
+    apart: float = 1e-3  # relative: losses nearer to the plain squared difference tell nothing
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found: dict[str, list[Event]] = {}

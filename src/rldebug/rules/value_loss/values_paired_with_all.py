@@ -42,7 +42,7 @@ class ValuesPairedWithAll(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 2
+    losses: int = 2  # regressions whose shapes are known; as many with all pairs
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found, judged = paired(evidence, "regression", "prediction", "target")
