@@ -114,3 +114,19 @@ def test_what_is_put_aside_is_bounded_and_a_copy():
         assert log._aside_bytes <= env_log.ASIDE_BYTES + frame.nbytes
     log.flush()
     assert [int(each.obs[0, 0, 0]) for each in list(log.recent)[-3:]] == [397 % 256, 398 % 256, 399 % 256]
+
+
+def test_what_goes_wrong_later_is_not_the_readers_fault():
+    log = EnvLog(lambda: (0, 0), lambda env: None)
+    log.lazy = True
+    env = Env()
+    log.new(env, "gymnasium", 1, "disabled", {})
+    log.reset(env, np.zeros(3), None, 1)
+    log.step(env, 0, np.zeros(3), "much", False, False, None)
+    with pytest.raises(ValueError, match="much"):
+        log.steps  # noqa: B018
+    failures = []
+    log.failed = lambda: failures.append(1)
+    log.step(env, 0, np.zeros(3), "much", False, False, None)
+    assert log.steps == 0
+    assert failures == [1]

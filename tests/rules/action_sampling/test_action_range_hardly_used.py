@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "ACT325"
 
 
 def test_fires_where_the_bounds_are_a_million_apart():
-    (finding,) = found(CODE, "tiny range", numbers=True)
+    (finding,) = findings(lambda: ppo("tiny range", numbers=True), CODE, overhead_budget=1.0)
     assert finding.component == "action-sampling"
     assert finding.seen
 

@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "ACT320"
 
 
 def test_fires_where_the_clipped_action_is_stored():
-    (finding,) = found(CODE, "clipped stored", numbers=True)
+    (finding,) = findings(lambda: ppo("clipped stored", numbers=True), CODE, overhead_budget=1.0)
     assert finding.component == "action-sampling"
     assert finding.seen
 

@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "ACT323"
 
 
 def test_fires_where_the_noise_is_wider_than_the_loss_knows():
-    (finding,) = found(CODE, "wide noise", numbers=True)
+    (finding,) = findings(lambda: ppo("wide noise", numbers=True), CODE, overhead_budget=1.0)
     assert finding.component == "action-sampling"
     assert finding.seen
 

@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "ACT321"
 
 
 def test_fires_where_the_likeliest_action_is_taken():
-    (finding,) = found(CODE, "greedy")
+    (finding,) = findings(lambda: ppo("greedy"), CODE, overhead_budget=1.0)
     assert finding.component == "action-sampling"
     assert finding.seen
 

@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "ACT326"
 
 
 def test_fires_where_the_mask_comes_after_the_softmax():
-    (finding,) = found(CODE, "masked too late")
+    (finding,) = findings(lambda: ppo("masked too late"), CODE, overhead_budget=1.0)
     assert finding.component == "action-sampling"
     assert finding.seen
 

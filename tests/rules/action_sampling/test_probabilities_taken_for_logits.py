@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "ACT322"
 
 
 def test_fires_where_the_softmax_is_taken_twice():
-    (finding,) = found(CODE, "softmax twice")
+    (finding,) = findings(lambda: ppo("softmax twice"), CODE, overhead_budget=1.0)
     assert finding.component == "action-sampling"
     assert finding.seen
 

@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "ADV300"
 
 
 def test_fires_where_the_critic_is_part_of_it():
-    (finding,) = found(CODE, "attached")
+    (finding,) = findings(lambda: ppo("attached"), CODE, overhead_budget=1.0)
     assert finding.component == "advantage"
     assert finding.seen
 

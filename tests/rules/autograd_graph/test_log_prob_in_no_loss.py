@@ -2,13 +2,13 @@
 
 from rldebug.rules.autograd_graph.log_prob_in_no_loss import LogProbInNoLoss
 from tests.programs import learning
+from tests.watched import findings
 
 rule = LogProbInNoLoss()
 
 
 def test_fires_on_a_detached_log_prob() -> None:
-    _, script = learning.seen("policy_gradient", "detached")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.policy_gradient("detached"), rule.code)
     assert "regression alone" in found.seen
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 from rldebug.rules.autograd_graph.temperature_loss_trains_policy import TemperatureLossTrainsPolicy
 from tests.programs import learning
+from tests.watched import findings
 
 rule = TemperatureLossTrainsPolicy()
 
 
 def test_fires_on_a_log_prob_that_is_not_detached() -> None:
-    _, script = learning.seen("actor_critic", "attached")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.actor_critic("attached"), rule.code)
     assert found.component == "autograd-graph"
 
 

@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, stepwise
+from tests.watched import findings
 
 CODE = "ENT303"
 
 
 def test_fires_where_that_of_the_last_step_is_used():
-    (finding,) = found(CODE, "last entropy", program="stepwise")
+    (finding,) = findings(lambda: stepwise("last entropy"), CODE, overhead_budget=1.0)
     assert finding.component == "entropy"
     assert finding.seen
 

@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "ENT301"
 
 
 def test_fires_where_the_bonus_is_three_spreads():
-    (finding,) = found(CODE, "entropy drowns")
+    (finding,) = findings(lambda: ppo("entropy drowns"), CODE, overhead_budget=1.0)
     assert finding.component == "entropy"
     assert finding.seen
 

@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "ENT300"
 
 
 def test_fires_where_it_is_added():
-    (finding,) = found(CODE, "entropy added")
+    (finding,) = findings(lambda: ppo("entropy added"), CODE, overhead_budget=1.0)
     assert finding.component == "entropy"
     assert finding.seen
 

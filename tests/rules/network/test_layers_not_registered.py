@@ -2,13 +2,13 @@
 
 from rldebug.rules.network.layers_not_registered import LayersNotRegistered
 from tests.programs import learning
+from tests.watched import findings
 
 rule = LayersNotRegistered()
 
 
 def test_fires_on_layers_in_a_list() -> None:
-    _, script = learning.seen("pair", "listed")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.pair("listed"), rule.code)
     assert found.message.startswith("4 tensors")
 
 

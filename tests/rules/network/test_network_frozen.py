@@ -4,13 +4,13 @@ from typing import Any
 
 from rldebug.rules.network.network_frozen import NetworkFrozen
 from tests.programs import learning
+from tests.watched import findings
 
 rule = NetworkFrozen()
 
 
 def test_fires_on_a_frozen_network_in_an_optimizer() -> None:
-    _, script = learning.seen("pair", "frozen")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.pair("frozen"), rule.code)
     assert "Layers" in found.message
 
 

@@ -2,13 +2,13 @@
 
 from rldebug.rules.optimizer.betas_swapped import BetasSwapped
 from tests.programs import learning
+from tests.watched import findings
 
 rule = BetasSwapped()
 
 
 def test_fires_on_swapped_betas() -> None:
-    _, script = learning.seen("regression", "betas")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("betas"), rule.code)
     assert "(0.999, 0.9)" in found.seen
 
 

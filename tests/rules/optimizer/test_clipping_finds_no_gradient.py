@@ -4,13 +4,13 @@ from typing import Any
 
 from rldebug.rules.optimizer.clipping_finds_no_gradient import ClippingFindsNoGradient
 from tests.programs import learning
+from tests.watched import findings
 
 rule = ClippingFindsNoGradient()
 
 
 def test_fires_on_clipping_above_the_backward_pass() -> None:
-    _, script = learning.seen("regression", "clip before")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("clip before"), rule.code)
     assert "longer than 0.05" in found.seen
 
 

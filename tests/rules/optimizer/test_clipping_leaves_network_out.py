@@ -4,6 +4,7 @@ from typing import Any
 
 from rldebug.rules.optimizer.clipping_leaves_network_out import ClippingLeavesNetworkOut
 from tests.programs import learning
+from tests.watched import findings
 
 rule = ClippingLeavesNetworkOut()
 
@@ -14,8 +15,7 @@ THINGS: Any = {
 
 
 def test_fires_on_the_larger_network_left_out() -> None:
-    _, script = learning.seen("regression", "clip critic", steps=24)
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("clip critic", steps=24), rule.code)
     assert "head" in found.message
 
 

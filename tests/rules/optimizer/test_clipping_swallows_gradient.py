@@ -4,13 +4,13 @@ from typing import Any
 
 from rldebug.rules.optimizer.clipping_swallows_gradient import ClippingSwallowsGradient
 from tests.programs import learning
+from tests.watched import findings
 
 rule = ClippingSwallowsGradient()
 
 
 def test_fires_on_a_limit_below_the_eps_of_adam() -> None:
-    _, script = learning.seen("regression", "clip to nothing")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("clip to nothing"), rule.code)
     assert found.severity == "error"
 
 

@@ -2,13 +2,13 @@
 
 from rldebug.rules.optimizer.critic_moved_by_actor_loss import CriticMovedByActorLoss
 from tests.programs import learning
+from tests.watched import findings
 
 rule = CriticMovedByActorLoss()
 
 
 def test_fires_on_an_actors_optimizer_that_holds_the_critic() -> None:
-    _, script = learning.seen("actor_critic", "holds critic")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.actor_critic("holds critic"), rule.code)
     assert "critic" in found.message
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 from rldebug.rules.optimizer.error_maximised import ErrorMaximised
 from tests.programs import learning
+from tests.watched import findings
 
 rule = ErrorMaximised()
 
 
 def test_fires_on_an_error_that_is_maximised() -> None:
-    _, script = learning.seen("regression", "maximise")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("maximise"), rule.code)
     assert "maximize=True" in found.seen
 
 

@@ -4,19 +4,18 @@ from typing import Any
 
 from rldebug.rules.optimizer.gradient_cleared_between_passes import GradientClearedBetweenPasses
 from tests.programs import learning
+from tests.watched import findings
 
 rule = GradientClearedBetweenPasses()
 
 
 def test_fires_on_clearing_in_the_loop_over_parts() -> None:
-    _, script = learning.seen("regression", "cleared in parts")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("cleared in parts"), rule.code)
     assert "between the passes" in found.message
 
 
 def test_fires_on_clearing_just_before_the_step() -> None:
-    _, script = learning.seen("regression", "cleared before step")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("cleared before step"), rule.code)
     assert "before the step" in found.message
 
 

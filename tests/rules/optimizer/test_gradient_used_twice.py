@@ -4,13 +4,13 @@ from typing import Any
 
 from rldebug.rules.optimizer.gradient_used_twice import GradientUsedTwice
 from tests.programs import learning
+from tests.watched import findings
 
 rule = GradientUsedTwice()
 
 
 def test_fires_on_two_steps_on_one_gradient() -> None:
-    _, script = learning.seen("regression", "steps twice")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("steps twice"), rule.code)
     assert "60 of 120" in found.seen
 
 

@@ -2,13 +2,13 @@
 
 from rldebug.rules.optimizer.gradients_clipped_after_step import GradientsClippedAfterStep
 from tests.programs import learning
+from tests.watched import findings
 
 rule = GradientsClippedAfterStep()
 
 
 def test_fires_on_clipping_below_the_step() -> None:
-    _, script = learning.seen("regression", "clip after")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("clip after"), rule.code)
     assert found.component == "optimizer"
     assert str(found.where.file).endswith("learning.py")
 

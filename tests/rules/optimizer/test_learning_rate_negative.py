@@ -2,13 +2,13 @@
 
 from rldebug.rules.optimizer.learning_rate_negative import LearningRateNegative
 from tests.programs import learning
+from tests.watched import findings
 
 rule = LearningRateNegative()
 
 
 def test_fires_on_a_rate_below_zero() -> None:
-    _, script = learning.seen("regression", "negative")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("negative"), rule.code)
     assert "negative" in found.message
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from rldebug.rules.optimizer.network_in_no_optimizer import NetworkInNoOptimizer
 from tests.programs import learning
+from tests.watched import findings
 
 rule = NetworkInNoOptimizer()
 
@@ -16,8 +17,7 @@ def made(owners: dict[str, int], **more: Any) -> Any:
 
 
 def test_fires_on_a_head_that_is_in_no_optimizer() -> None:
-    _, script = learning.seen("regression", "in no optimizer")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("in no optimizer"), rule.code)
     assert "head" in found.message
 
 

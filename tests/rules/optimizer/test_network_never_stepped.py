@@ -2,13 +2,13 @@
 
 from rldebug.rules.optimizer.network_never_stepped import NetworkNeverStepped
 from tests.programs import learning
+from tests.watched import findings
 
 rule = NetworkNeverStepped()
 
 
 def test_fires_on_a_loss_followed_by_another_step() -> None:
-    _, script = learning.seen("pair", "other step")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.pair("other step"), rule.code)
     assert "model_step" in found.message
 
 

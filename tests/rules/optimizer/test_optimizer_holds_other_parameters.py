@@ -4,13 +4,13 @@ from typing import Any
 
 from rldebug.rules.optimizer.optimizer_holds_other_parameters import OptimizerHoldsOtherParameters
 from tests.programs import learning
+from tests.watched import findings
 
 rule = OptimizerHoldsOtherParameters()
 
 
 def test_fires_on_a_network_made_after_its_optimizer() -> None:
-    _, script = learning.seen("regression", "made anew later")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("made anew later"), rule.code)
     assert found.severity == "error"
 
 

@@ -2,13 +2,13 @@
 
 from rldebug.rules.optimizer.optimizer_made_anew import OptimizerMadeAnew
 from tests.programs import learning
+from tests.watched import findings
 
 rule = OptimizerMadeAnew()
 
 
 def test_fires_on_an_optimizer_in_the_loop() -> None:
-    _, script = learning.seen("regression", "optimizer in loop")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("optimizer in loop"), rule.code)
     assert found.where.line
 
 

@@ -2,13 +2,13 @@
 
 from rldebug.rules.optimizer.weight_decay_absurd import WeightDecayAbsurd
 from tests.programs import learning
+from tests.watched import findings
 
 rule = WeightDecayAbsurd()
 
 
 def test_fires_on_a_decay_of_nearly_one() -> None:
-    _, script = learning.seen("regression", "decay")
-    (found,) = rule.check(script)
+    (found,) = findings(lambda: learning.regression("decay"), rule.code)
     assert "0.9" in found.message
 
 

@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "POL304"
 
 
 def test_fires_where_the_range_lies_around_zero():
-    (finding,) = found(CODE, "clip around 0")
+    (finding,) = findings(lambda: ppo("clip around 0"), CODE, overhead_budget=1.0)
     assert finding.component == "policy-loss"
     assert finding.seen
 

@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "POL307"
 
 
 def test_fires_where_the_penalty_is_subtracted():
-    (finding,) = found(CODE, "divergence rewarded")
+    (finding,) = findings(lambda: ppo("divergence rewarded"), CODE, overhead_budget=1.0)
     assert finding.component == "policy-loss"
     assert finding.seen
 

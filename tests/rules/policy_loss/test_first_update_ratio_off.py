@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "POL300"
 
 
 def test_fires_where_the_policy_acts_with_a_temperature():
-    (finding,) = found(CODE, "temperature")
+    (finding,) = findings(lambda: ppo("temperature"), CODE, overhead_budget=1.0)
     assert finding.component == "policy-loss"
     assert finding.seen
 

@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "POL306"
 
 
 def test_fires_where_advantages_are_a_column():
-    (finding,) = found(CODE, "pairs")
+    (finding,) = findings(lambda: ppo("pairs"), CODE, overhead_budget=1.0)
     assert finding.component == "policy-loss"
     assert finding.seen
 

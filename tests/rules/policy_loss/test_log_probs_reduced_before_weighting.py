@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "POL305"
 
 
 def test_fires_where_the_mean_is_taken_first():
-    (finding,) = found(CODE, "mean log-prob")
+    (finding,) = findings(lambda: ppo("mean log-prob"), CODE, overhead_budget=1.0)
     assert finding.component == "policy-loss"
     assert finding.seen
 

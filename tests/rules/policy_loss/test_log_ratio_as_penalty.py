@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "POL308"
 
 
 def test_fires_where_the_penalty_is_the_log_ratio():
-    (finding,) = found(CODE, "log-ratio penalty")
+    (finding,) = findings(lambda: ppo("log-ratio penalty"), CODE, overhead_budget=1.0)
     assert finding.component == "policy-loss"
     assert finding.seen
 

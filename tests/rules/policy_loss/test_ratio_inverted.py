@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "POL302"
 
 
 def test_fires_where_old_and_new_are_swapped():
-    (finding,) = found(CODE, "inverted")
+    (finding,) = findings(lambda: ppo("inverted"), CODE, overhead_budget=1.0)
     assert finding.component == "policy-loss"
     assert finding.seen
 

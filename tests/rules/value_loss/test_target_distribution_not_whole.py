@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import categorical, found
+from tests.watched import findings
 
 CODE = "VAL332"
 
 
 def test_fires_where_exact_hits_lose_their_mass():
-    (finding,) = found(CODE, "loses mass", program="categorical")
+    (finding,) = findings(lambda: categorical("loses mass"), CODE, overhead_budget=1.0)
     assert finding.component == "value-loss"
     assert "of" in finding.seen
 

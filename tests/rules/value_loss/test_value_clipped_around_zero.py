@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "VAL331"
 
 
 def test_fires_where_the_value_itself_is_clamped():
-    (finding,) = found(CODE, "value around 0")
+    (finding,) = findings(lambda: ppo("value around 0"), CODE, overhead_budget=1.0)
     assert finding.component == "value-loss"
     assert finding.seen
 

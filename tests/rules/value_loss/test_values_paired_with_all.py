@@ -1,10 +1,11 @@
-from tests.programs.policies import found
+from tests.programs.policies import found, ppo
+from tests.watched import findings
 
 CODE = "VAL330"
 
 
 def test_fires_where_values_are_a_column():
-    (finding,) = found(CODE, "value pairs")
+    (finding,) = findings(lambda: ppo("value pairs"), CODE, overhead_budget=1.0)
     assert finding.component == "value-loss"
     assert finding.seen
 

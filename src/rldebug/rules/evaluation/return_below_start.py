@@ -221,6 +221,8 @@ class ReturnBelowStart(Rule):
         if quarters[-1] > quarters[0] + 0.25 * spread or any(each > began + 0.5 * spread for each in eighths):
             return
         off_policy = any(name.startswith("replay/") for name in evidence.series) or "exploration/epsilon" in evidence
+        # Of values alone: they dip before they rise.
+        off_policy |= "loss/value" in evidence and "loss/policy" not in evidence
         yield self.finding(
             "the return has fallen below that of the untrained policy",
             where=mean.where(int(np.argmax(share >= 0.5))),
