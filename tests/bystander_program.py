@@ -23,6 +23,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 MARK = "== bystander "
 MUCH = 3000  # calls of environments
+WATCHING = tuple(f"rldebug.{each}" for each in ("capture", "collect", "follow", "launch", "record", "run"))
 # Watching takes time, and programs print how long they took: theirs is a clock that ticks when it is looked at.
 _ticks = {"time": 1.7e9, "perf_counter": 0.0}
 _REAL = {name: getattr(time, name) for name in ("time", "perf_counter", "time_ns", "perf_counter_ns")}
@@ -32,7 +33,7 @@ def _tick(name):
     whole, real = name.removesuffix("_ns"), _REAL[name]
 
     def clock():
-        if sys._getframe(1).f_globals.get("__name__", "").startswith("rldebug"):
+        if sys._getframe(1).f_globals.get("__name__", "").startswith(WATCHING):
             return real()
         _ticks[whole] += 0.001
         return int(_ticks[whole] * 1e9) if name.endswith("_ns") else _ticks[whole]

@@ -1,6 +1,5 @@
 """`rldebug run` changes nothing: every base of the zoo, and Stable-Baselines3, with and without it."""
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -10,17 +9,14 @@ from pathlib import Path
 
 import pytest
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from rldebug.benchmark.corpus import read_corpus
+from rldebug.benchmark.program import arguments, lay_out
 
 ROOT = Path(__file__).parent.parent
-CORPUS = ROOT / "bench" / "bugs" / "corpus"
+CORPUS = read_corpus(ROOT / "bench" / "bugs" / "corpus")
 PROGRAM = ROOT / "tests" / "bystander_program.py"
 SERVER = ROOT / "tests" / "bystander_server.py"
 MARK = "== bystander "
-BASES = sorted(each.parent.name for each in CORPUS.glob("*/base.toml"))
 STEPS = 60
 SB3_PROGRAM = ROOT / "tests" / "programs" / "sb3_small.py"
 LOOP = """
@@ -112,14 +108,15 @@ def compare(python, program, folder):
         assert list((run / "audits").glob("*.npz")), ran[2][-2000:]
 
 
-@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("base", CORPUS.bases, ids=lambda base: base.name)
 def test_every_base_of_the_zoo_is_left_alone(base, python, tmp_path):
-    told = tomllib.loads((CORPUS / base / "base.toml").read_text())
-    for name in told.get("needs", []):
-        if importlib.util.find_spec(name) is None:
-            pytest.skip(f"{name} is not installed")
-    args = [each.format(seed=1) for each in told.get("args", [])]
-    compare(python, [STEPS, CORPUS / base / told["entry"], *args], tmp_path)
+    if base.missing():
+        pytest.skip(base.missing())
+    case = next(each for each in CORPUS.controls if each.base is base and each.name == "healthy")
+    folder = tmp_path / "program"
+    folder.mkdir()
+    lay_out(case, folder)
+    compare(python, [STEPS, folder / base.entry, *arguments(case)], tmp_path)
 
 
 @pytest.mark.parametrize("algorithm", SB3)

@@ -5,6 +5,7 @@ apart, its parts become the values, targets, advantages and log-probs that `dbg.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ class Follower:
         self.collector.start(self.record)
         self._terms: list[Event] = []
         self._phase = -1
+        self._line: Sequence[Any] | None = None  # of the last loss: where it is run backward
         self._called = False  # where in the program the losses are was told
         session.registry.on_optimizer.append(self._saw_optimizer)
         session.on_event.append(self._saw_event)
@@ -86,8 +88,10 @@ class Follower:
     def _saw_event(self, event: Event) -> None:
         if event.kind == "term":
             self._terms.append(event)
-        elif event.kind == "loss" and len(self._terms) > 64:
-            self._terms.clear()
+        elif event.kind == "loss":
+            self._line = event.get("line")
+            if len(self._terms) > 64:
+                self._terms.clear()
 
     def _saw_networks(self) -> None:
         """Those that learn, once they are known: their layers are looked at from then on."""
@@ -126,10 +130,9 @@ class Follower:
         given = handed_over(terms)
         if not given:
             return
-        line = next((each["line"] for each in terms if each.get("line")), None)
-        if line is not None and not self._called:
+        if self._line is not None and not self._called:
             self._called = True
-            self.record.facts["calls"] = {"update": list(line)}
+            self.record.facts["calls"] = {"update": list(self._line)}
         first = self.session.phase != self._phase
         self._phase = self.session.phase
         collector = self.collector

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rldebug.config import Config
 from rldebug.diagnose import diagnose
 from rldebug.evidence.crash import Crash, read_crash
@@ -20,8 +22,9 @@ from rldebug.finding import Report
 from rldebug.forensics.program import program_of
 
 _WORKERS = ("gymnasium.", "stable_baselines3.", "torch.utils.data.", "tianshou.", "multiprocessing.", "concurrent.")
-_BY_HAND = re.compile(r"(needs `[^`]*`): .*(dbg\.|rldebug\.watch).*")
+_BY_HAND = re.compile(r"(needs `[^`]*`): .*")
 _LACKS = "this was not seen in the program"
+_ROWS = 64  # of losses, from which on their share is worth telling
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,12 @@ class Recorded:
     script: Script | None
     crash: Crash | None
     problems: tuple[str, ...]
+
+    @property
+    def empty(self) -> bool:
+        """Whether the program came to no step at all, and did not fail either."""
+        counts = self.script.counts if self.script is not None else {"updates": 1}
+        return self.crash is None and not (counts.get("updates") or counts.get("env_steps") or self.run.readings)
 
     @property
     def evidences(self) -> list[Any]:
@@ -45,7 +54,7 @@ def recorded(folder: Path) -> Recorded:
     run, script = read_run(folder), read_script(folder)
     problems = [how_it_stands(run.meta)]
     if script is not None:
-        problems += [unwatched(script), *script.problems]
+        problems += [unwatched(script), untraced(script), *script.problems]
     if not run.readings:  # else the diagnosis names them
         problems += [each for each in run.problems if not each.startswith("readings.jsonl is missing")]
     return Recorded(run, script, read_crash(folder), tuple(each for each in problems if each))
@@ -70,6 +79,22 @@ def unwatched(script: Script) -> str:
         return ""
     named = ", ".join(name.removeprefix("__main__.") for name in list(theirs)[:3])
     return f"processes that the program started ({named}) were not watched: what they do is not in this report"
+
+
+def untraced(script: Script) -> str:
+    """In words, where most rows of losses could not be traced to one observation: much was then not judged."""
+    rows = unknown = alike = 0
+    for audit, term in script.events("term"):
+        ids = term.arrays.get("rows", np.empty(0, dtype=np.int64))
+        places = audit.nodes.index(ids)
+        rows += len(ids)
+        unknown += int((places < 0).sum())
+        alike += int((audit.nodes.alike[places[places >= 0]] != 0).sum())
+    if rows < _ROWS or 2 * (unknown + alike) < rows or not script.streams:
+        return ""
+    if alike > unknown:
+        return f"observations repeat: {alike / rows:.0%} of the rows of losses look like several, and were not judged"
+    return f"{unknown / rows:.0%} of the rows of losses could not be traced to an observation, and were not judged"
 
 
 def _alive(pid: int) -> bool:

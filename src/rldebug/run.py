@@ -270,6 +270,8 @@ class Watched:
             if self.folder is not None and not wishes.quiet:
                 self._say(f"rldebug: recorded; `rldebug report {_short(self.folder)}` gives the diagnosis")
             return None
+        if not wishes.quiet and self.folder is not None and getattr(self._err, "isatty", lambda: False)():
+            self._say("rldebug: the program has ended; working out the diagnosis …")
         report, seen = self._diagnosis(until)
         found = any(_as_severe(each, wishes.fail_on) for each in report.roots)
         report = dataclasses.replace(report, exit=FAILED if found or isinstance(self.error, Stopped) else own)

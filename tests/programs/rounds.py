@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -22,7 +23,8 @@ def actor_critic(fault: str = "", *, rounds: int = 16, lanes: int = 8, horizon: 
     """A policy gradient in rounds: a rollout of all lanes, then some updates on it."""
     torch.manual_seed(0)
     envs = gym.vector.SyncVectorEnv(
-        [lambda seed=seed: Drift(seed) for seed in range(lanes)], autoreset_mode=gym.vector.AutoresetMode.SAME_STEP
+        [partial(Drift, seed, limit=10**6) for seed in range(lanes)],
+        autoreset_mode=gym.vector.AutoresetMode.SAME_STEP,
     )
     policy, critic = normed(3) if "batch norm" in fault else net(3), net(1)
     actor = copy.deepcopy(policy) if "copy acts" in fault else policy
@@ -35,15 +37,21 @@ def actor_critic(fault: str = "", *, rounds: int = 16, lanes: int = 8, horizon: 
         rows: list[Any] = []
         for _ in range(horizon):
             with torch.no_grad():
-                action = Categorical(logits=actor(tensor(obs))).sample()
-            after, reward, _, _, _ = envs.step(action.numpy())
-            rows.append([obs, action, reward])
+                drawn: Any = Categorical(logits=actor(tensor(obs)))
+                action = drawn.sample()
+            after, reward, ended, _, _ = envs.step(action.numpy())
+            rows.append([obs, action, reward, ended])
             obs = after
+        with torch.no_grad():
+            ahead = critic(tensor(obs))[:, 0]
+        for row in reversed(rows):
+            row[2] = ahead = tensor(row[2]) + 0.9 * (1 - tensor(row[3])) * ahead
         s, a, r = (torch.cat([tensor(row[each]) for row in rows]) for each in range(3))
         policy.train(fault != "batch norm never trained")
         for _ in range(epochs):
             value = critic(s)[:, 0]
-            policy_loss = -(Categorical(logits=policy(s)).log_prob(a) * (r - value.detach())).mean()
+            dist: Any = Categorical(logits=policy(s))
+            policy_loss = -(dist.log_prob(a) * (r - value.detach())).mean()
             value_loss: Any = (value - r).square().mean()
             optimizer.zero_grad()
             (value_loss if fault == "policy loss not added" else policy_loss + value_loss).backward()
@@ -62,48 +70,50 @@ class Dueling(nn.Module):
         return torch.as_tensor(self.value(rows) + gain - centre)
 
 
-def double_dqn(fault: str = "", *, steps: int = 120) -> None:
-    """A DQN that chooses the next action with the network that learns."""
+def dueling_dqn(fault: str = "", *, steps: int = 200) -> tuple[nn.Module, optim.Optimizer]:
+    """A DQN that learns in every fourth step. What it made is returned: a script has it until its end."""
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     env = Drift()
     q, slow = Dueling(fault == "mean over all"), Dueling(fault == "mean over all")
     slow.load_state_dict(q.state_dict())
     optimizer = optim.Adam(q.parameters(), lr=1e-3)
-    waits = 10 * steps if fault == "waits for ever" else 40
+    waits = 2 * steps if fault == "waits for ever" else 32
     memory: list[Any] = []
     obs, _ = env.reset()
-    for _ in range(steps):
-        with torch.no_grad():
-            action = int(rng.integers(3)) if rng.random() < 0.2 else int(q(tensor(obs)[None]).argmax())
+    for step in range(steps):
+        action = int(rng.integers(3))
+        if step >= waits:
+            with torch.no_grad():
+                action = int(q(tensor(obs)[None]).argmax())
         after, reward, terminated, truncated, _ = env.step(action)
         memory.append((obs, action, reward, after, terminated))
         obs = env.reset()[0] if terminated or truncated else after
-        if len(memory) < waits:
+        if step < waits or step % 4:
             continue
-        batch = [memory[each] for each in rng.integers(0, len(memory), 32)]
+        batch = [memory[each] for each in rng.integers(0, len(memory), 64)]
         s, a, r, following, ended = (tensor([row[each] for row in batch]) for each in range(5))
         with torch.no_grad():
-            best = q(following).argmax(1, keepdim=True)
-            target = r + 0.9 * (1 - ended) * slow(following).gather(1, best)[:, 0]
+            target = r + 0.9 * (1 - ended) * slow(following).max(1).values
         loss: Any = (q(s).gather(1, a.long()[:, None])[:, 0] - target).square().mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+    return q, optimizer
 
 
 def values(fault: str = "", *, steps: int = 60) -> None:
     """Values of chosen actions, fitted to returns between 5 and 20."""
     draw = torch.Generator().manual_seed(0)
     torch.manual_seed(0)
-    last = {"softmax": [nn.Softmax(dim=-1)], "tanh": [nn.Tanh()]}.get(fault, [])
-    q = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 3), *last)
+    ends: dict[str, list[nn.Module]] = {"softmax": [nn.Softmax(dim=-1)], "tanh": [nn.Tanh()]}
+    q = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 3), *ends.get(fault, []))
     optimizer = optim.Adam(q.parameters(), lr=3e-2)
     for _ in range(steps):
         rows = torch.randn(64, 4, generator=draw)
         chosen = torch.randint(3, (64, 1), generator=draw)
         returns = 5 + 15 * torch.rand(64, generator=draw)
-        loss: Any = (q(rows).gather(1, chosen)[:, 0] - returns).square().mean()
+        loss: Any = nn.functional.mse_loss(q(rows).gather(1, chosen)[:, 0], returns)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -97,6 +97,7 @@ class Session:
             self._end()
         for each in self.on_finish:
             self._safely("finish", each)
+        self.networks.end()
         self.switch.undo()
         self._safely("telling", self.tell)
         if self._file is not None:

@@ -25,6 +25,7 @@ def report(
     from rldebug.catalogue import find
     from rldebug.config import read_config
     from rldebug.evidence.folder import find_run, open_run
+    from rldebug.evidence.run import RunError
     from rldebug.recorded import as_shown, examine, recorded
     from rldebug.render.json import write_json
     from rldebug.render.page import write_page
@@ -33,6 +34,8 @@ def report(
     seen = recorded(find_run(run))
     if not seen.evidences:
         open_run(run)  # says why there is nothing in it
+    if seen.empty:
+        raise RunError("no step of an environment or an optimizer was seen in this run: there is nothing to check")
     found = examine(seen, read_config(), "report")
     found = dataclasses.replace(found, exit=0 if found.clean else 1)
     if json != "-":

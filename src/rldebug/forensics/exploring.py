@@ -109,7 +109,7 @@ def _blind(script: Script, audit: Audit, lanes: int) -> int:
     count = 0
     for event in audit.calls:
         rows = event.arrays.get("rows")
-        if event["grad"] or event.get("acting") or rows is None or event["match"] == "tag":
+        if event["grad"] or event.get("acting") or rows is None or not len(rows) or event["match"] == "tag":
             continue
         calls = int(event.get("calls") or 1)
         if (rows < 0).mean() > 0.5 and len(rows) <= calls * lanes:

@@ -4,6 +4,8 @@ from typing import Any
 
 from rldebug.rules.autograd_graph.acting_network_in_no_loss import ActingNetworkInNoLoss
 from tests.programs import learning
+from tests.programs.rounds import actor_critic
+from tests.watched import findings
 
 rule = ActingNetworkInNoLoss()
 
@@ -25,6 +27,15 @@ def made(reached: list[str], prints: str = "aaa") -> Any:
 def test_fires_on_an_actor_that_no_loss_leads_to() -> None:
     (found,) = rule.check(made(["critic"]))
     assert "actor" in found.message
+
+
+def test_fires_on_a_policy_loss_that_is_not_added() -> None:
+    (found,) = findings(lambda: actor_critic("policy loss not added", rounds=8), rule.code)
+    assert found.message == "no loss leads to policy, which acts"
+
+
+def test_quiet_on_a_policy_loss_that_is() -> None:
+    assert not findings(lambda: actor_critic(rounds=8), rule.code)
 
 
 def test_quiet_on_an_actor_in_the_loss() -> None:

@@ -4,6 +4,8 @@ from typing import Any
 
 from rldebug.rules.network.acting_copy_never_synchronised import ActingCopyNeverSynchronised
 from tests.programs import learning
+from tests.programs.rounds import actor_critic
+from tests.watched import findings
 
 rule = ActingCopyNeverSynchronised()
 
@@ -29,6 +31,15 @@ def made(prints: str = "aaa", learner_acts: bool = False, copies: int = 1) -> An
 def test_fires_on_a_copy_that_is_never_filled_again() -> None:
     (found,) = rule.check(made())
     assert "copy acts" in found.message
+
+
+def test_fires_on_a_copy_made_once_before_training() -> None:
+    (found,) = findings(lambda: actor_critic("copy acts", rounds=20, lanes=4, horizon=4), rule.code)
+    assert found.message == "actor acts and never changes, while policy learns"
+
+
+def test_quiet_on_a_copy_that_is_filled_each_round() -> None:
+    assert not findings(lambda: actor_critic("copy acts, filled each round", rounds=20, lanes=4, horizon=4), rule.code)
 
 
 def test_quiet_on_a_copy_that_is_filled_after_updates() -> None:

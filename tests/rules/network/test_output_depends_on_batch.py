@@ -10,6 +10,8 @@ from rldebug.rule import NotEnough
 from rldebug.rules.network import output_depends_on_batch
 from rldebug.rules.network.output_depends_on_batch import OutputDependsOnBatch
 from tests.programs import learning
+from tests.programs.rounds import dueling_dqn
+from tests.watched import findings
 
 rule = OutputDependsOnBatch()
 
@@ -32,6 +34,15 @@ def made(monkeypatch: pytest.MonkeyPatch, shift: float, layers: dict[str, int]) 
 def test_fires_on_outputs_that_differ_from_batch_to_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     (found,) = rule.check(made(monkeypatch, 0.7, {"Linear": 3}))
     assert "96 pairs" in found.seen
+
+
+def test_fires_on_a_dueling_network_with_the_mean_over_the_whole_batch() -> None:
+    (found,) = findings(lambda: dueling_dqn("mean over all"), rule.code)
+    assert found.message.startswith("what q says")
+
+
+def test_quiet_on_a_dueling_network_with_the_mean_over_the_actions() -> None:
+    assert not findings(dueling_dqn, rule.code)
 
 
 def test_quiet_on_the_same_output_up_to_rounding(monkeypatch: pytest.MonkeyPatch) -> None:

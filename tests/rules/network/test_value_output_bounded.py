@@ -3,9 +3,12 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 from rldebug.rules.network.value_output_bounded import ValueOutputBounded
 from tests.programs import learning
+from tests.programs.rounds import values
+from tests.watched import findings
 
 rule = ValueOutputBounded()
 
@@ -28,6 +31,16 @@ def test_fires_on_a_tanh_that_sticks_at_its_bound() -> None:
     draw = np.random.default_rng(0)
     (found,) = rule.check(made(np.tanh(draw.uniform(4, 9, (64, 1))), draw.uniform(5, 20, 64)))
     assert "stick" in found.seen
+
+
+@pytest.mark.parametrize(("last", "seen"), [("softmax", "sums to 1"), ("tanh", "stick")])
+def test_fires_on_a_program_that_bounds_its_values(last: str, seen: str) -> None:
+    (found,) = findings(lambda: values(last), rule.code)
+    assert seen in found.seen
+
+
+def test_quiet_on_a_program_that_does_not() -> None:
+    assert not findings(values, rule.code)
 
 
 def test_quiet_on_values_that_have_not_grown_yet() -> None:

@@ -7,6 +7,8 @@ import pytest
 from rldebug.rule import NotEnough
 from rldebug.rules.optimizer.never_updated import NeverUpdated
 from tests.programs import learning
+from tests.programs.rounds import dueling_dqn
+from tests.watched import findings
 
 rule = NeverUpdated()
 
@@ -19,6 +21,13 @@ def made(updates: int = 0, steps: int = 5000, **more: Any) -> Any:
 def test_fires_on_an_optimizer_that_never_steps_in_the_whole_run() -> None:
     (found,) = rule.check(made())
     assert "5000" in found.seen
+
+
+def test_fires_on_a_warm_up_longer_than_the_run() -> None:
+    # Kept to the end, as a script keeps what it makes: an optimizer that is gone by then, without a step, is not seen.
+    kept: list[Any] = []
+    (found,) = findings(lambda: kept.append(dueling_dqn("waits for ever", steps=2000)), rule.code)
+    assert "2000 steps in the environment, 0 steps of Adam" in found.seen
 
 
 def test_quiet_on_a_program_that_learns() -> None:

@@ -7,6 +7,7 @@ import pytest
 from rldebug.rule import NotEnough
 from rldebug.rules.optimizer.weights_hardly_move import WeightsHardlyMove
 from tests.programs import learning
+from tests.watched import findings
 
 rule = WeightsHardlyMove()
 
@@ -21,6 +22,11 @@ def made(change: float, norm: float = 1.0, **more: Any) -> Any:
 def test_fires_on_weights_that_hardly_move() -> None:
     (found,) = rule.check(made(1e-4))
     assert "0.03%" in found.seen
+
+
+def test_fires_on_plain_sgd_with_a_tiny_rate() -> None:
+    (found,) = findings(lambda: learning.regression("slow", steps=140), rule.code)
+    assert "SGD, learning rate 1e-06" in found.seen
 
 
 def test_quiet_on_weights_that_move() -> None:

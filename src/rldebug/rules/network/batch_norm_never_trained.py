@@ -53,14 +53,15 @@ class BatchNormNeverTrained(Rule):
                 continue
             calls = [(audit, event) for audit, event in evidence.events("call") if event["module"] == name]
             learning = [(audit, event) for audit, event in calls if event["grad"] and not event.get("acting")]
-            if len(learning) < self.calls or len({audit.number for audit, _ in learning}) < self.audits:
+            count, all_calls = (sum(int(event.get("calls") or 1) for _, event in each) for each in (learning, calls))
+            if count < self.calls or len({audit.number for audit, _ in learning}) < self.audits:
                 continue
             if any(event["training"] for _, event in calls):
                 continue
             yield self.finding(
                 f"{name} has batch norm, and is never in training mode",
                 where=learning[0][1].where,
-                seen=f"evaluation mode in {len(calls)} of {len(calls)} calls, {len(learning)} of them with gradients; "
+                seen=f"evaluation mode in all of {all_calls} calls, {count} of them with gradients; "
                 f"layers: {', '.join(kinds)}",
                 expected="training mode in the update, evaluation mode when acting",
                 help=f"call {name}.train() before the update",

@@ -56,12 +56,14 @@ class OneRoundOfLearning(Rule):
         if not terms or not roles_of(evidence).on_policy:
             raise NotEnough("no on-policy loss was seen")
         stream = next((each for each in evidence.streams if each["index"] == roles_of(evidence).stream), {})
-        if int(counts.get("phases") or 0) > 1 or int(stream.get("steps") or 0) < self.env_steps:
+        played = int(stream.get("steps") or 0)
+        # Rounds of play in that environment. Those of the whole run do not tell: an evaluation at the end is one more.
+        if stream.get("phases") != 1 or played < self.env_steps:
             return
         yield self.finding(
             "the program collects once, learns once, and ends",
             where=terms[0][1].where,
-            seen=f"{steps} steps in the environment before the first of {updates} updates, none after them",
+            seen=f"{played} steps in the environment before the first of {updates} updates, none after them",
             expected="many rounds of collecting and learning",
             help="shorten the rollout: its length may count the steps of each environment",
             confidence=0.9,

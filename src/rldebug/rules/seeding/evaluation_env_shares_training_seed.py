@@ -54,7 +54,8 @@ class EvaluationEnvSharesTrainingSeed(Rule):
         for index in sorted(roles.others):
             other = by_index[index]
             shared = seeds & _seeds(other.get("seeds", ()), int(other.get("lanes", 1)))
-            if shared and other.get("name") == training.get("name"):
+            # A second stream that updates came from is the training, taken up again.
+            if shared and other.get("name") == training.get("name") and not other.get("learned"):
                 yield self.finding(
                     "evaluation begins from the seeds of the training",
                     seen=f"{other['name']} for evaluation was reset with {min(shared)}, as was that of the training",
