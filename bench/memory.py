@@ -41,7 +41,7 @@ def main() -> int:
     for name, each in (("bare", bare), ("watched", watched)):
         print(f"{name:8} MiB: {' '.join(f'{size:.0f}' for size in each)}")
     print(
-        f"watched takes {max(watched) - max(bare):.0f} MiB more; it grows by {after - before:+.1f} MiB in the last third"
+        f"watched takes {max(watched) - max(bare):.0f} MiB more; grows by {after - before:+.1f} MiB in the last third"
     )
     return 1 if after - before > _MAY_GROW else 0
 
