@@ -61,9 +61,8 @@ def python():
         status = server.stdout.readline()
         return status, (folder / "stdout").read_text(), (folder / "stderr").read_text()
 
-    yield run
-    server.stdin.close()
-    server.wait(30)
+    with server:  # closes its stdin, which ends it
+        yield run
 
 
 def told(ran):

@@ -25,6 +25,7 @@ from rldebug.record import Recorder, Schedule, run_meta
 from rldebug.rollout import Episodes
 
 _NETWORKS = 6  # that are looked into, layer by layer
+_SCHEDULE = (256, 128, False, 12)  # fewer readings than of a watched loop: most is in the audits
 
 
 class Follower:
@@ -32,7 +33,9 @@ class Follower:
         self.session = session
         self.collector = Collector({}, {}, None, ())
         self.collector._env_only = False
-        self.record = Recorder(folder, run_meta(name=folder.name, **self.collector.describe(), **meta), Schedule())
+        self.record = Recorder(
+            folder, run_meta(name=folder.name, **self.collector.describe(), **meta), Schedule(*_SCHEDULE)
+        )
         self.collector.env = Streams(session.log)  # type: ignore[assignment]
         self.collector.start(self.record)
         self._terms: list[Event] = []

@@ -43,6 +43,7 @@ class Schedule:
     every: int = 96
     detail: int = 64
     lookout: bool = False
+    early: int = 32  # the gap is this part of the updates so far, until it is `every`
     doubling: int = 3_000_000
     written: int = 0
     _count: int = 0
@@ -73,7 +74,7 @@ class Schedule:
         """Sets the clocks, and tells whether what was taken is to be kept."""
         if update < self._next and not (first_of_rollout and update >= self._next_first):
             return False
-        gap = min(max(update // 32, 1), self.every) << (self.written // self.doubling)
+        gap = min(max(update // self.early, 1), self.every) << (self.written // self.doubling)
         self._count += 1
         jitter = int(gap * (_scattered(self._count) - 0.5)) if gap > 1 else 0
         if update >= self._next:

@@ -73,23 +73,7 @@ class Recording:
 
 
 def columns(nodes: Sequence[Node]) -> Nodes:
-    width = max((_width(each.action) for each in nodes if each.acted), default=1)
-    actions = np.full((len(nodes), width), np.nan)
-    sizes = {each.obs.size for each in nodes if each.obs is not None}
-    narrow = max(sizes, default=0)
-    obs = np.full((len(nodes), narrow if narrow <= WIDTH else 0), np.nan, dtype=np.float32)
-    stats = np.full((len(nodes), 4), np.nan)
-    for place, each in enumerate(nodes):
-        if each.acted and each.action is not None:
-            row = flat(each.action)
-            if row is not None:
-                cells = row.reshape(-1)[:width].astype(np.float64)
-                actions[place, : len(cells)] = cells
-        if each.obs is not None and each.obs.size:
-            values = each.obs.reshape(-1).astype(np.float32)
-            if obs.shape[1] > 0 and values.size <= obs.shape[1]:
-                obs[place, : values.size] = values
-            stats[place] = values.min(), values.max(), values.mean(), values.std()
+    obs, stats = _observations(nodes)
 
     def whole(name: str) -> NDArray[np.int64]:
         return np.array([getattr(each, name) for each in nodes], dtype=np.int64)
@@ -101,9 +85,40 @@ def columns(nodes: Sequence[Node]) -> Nodes:
         id=whole("id"), stream=whole("stream"), lane=whole("lane"), call=whole("call"), phase=whole("phase"),
         update=whole("update"), reward=np.array([each.reward for each in nodes], dtype=np.float64),
         terminated=flags("terminated"), truncated=flags("truncated"), phantom=flags("phantom"), first=flags("first"),
-        acted=flags("acted"), action=actions, nxt=whole("nxt"), succ=whole("succ"),
+        acted=flags("acted"), action=_actions(nodes), nxt=whole("nxt"), succ=whole("succ"),
         alike=np.array([each.alike >= 0 for each in nodes], dtype=np.int64), obs=obs, obs_stats=stats,
     )  # fmt: skip
+
+
+def _actions(nodes: Sequence[Node]) -> NDArray[np.float64]:
+    """One row each; NaN where none was taken."""
+    taken = [(place, each.action) for place, each in enumerate(nodes) if each.acted and each.action is not None]
+    width = 1 if all(type(each) is int for _, each in taken) else max(_width(each) for _, each in taken)
+    actions = np.full((len(nodes), width), np.nan)
+    for place, each in taken:
+        if type(each) is int:
+            actions[place, 0] = each
+        elif (row := flat(each)) is not None:
+            cells = row.reshape(-1)[:width]
+            actions[place, : len(cells)] = cells
+    return actions
+
+
+def _observations(nodes: Sequence[Node]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """The observations where they are narrow, and range, mean and spread of each; NaN where they are forgotten."""
+    of_size: dict[int, list[int]] = {}
+    for place, each in enumerate(nodes):
+        if each.obs is not None and each.obs.size:
+            of_size.setdefault(each.obs.size, []).append(place)
+    widest = max(of_size, default=0)
+    obs = np.full((len(nodes), widest if widest <= WIDTH else 0), np.nan, dtype=np.float32)
+    stats = np.full((len(nodes), 4), np.nan)
+    for size, places in of_size.items():
+        rows = np.stack([nodes[each].obs.reshape(-1) for each in places]).astype(np.float32)  # type: ignore[union-attr]
+        if size <= obs.shape[1]:
+            obs[places, :size] = rows
+        stats[places] = np.stack([rows.min(axis=1), rows.max(axis=1), rows.mean(axis=1), rows.std(axis=1)], axis=1)
+    return obs, stats
 
 
 def _width(action: Any) -> int:

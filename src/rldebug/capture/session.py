@@ -251,9 +251,13 @@ class Session:
     def _find_copies(self) -> None:
         """Networks shaped like one that learns, which nobody has called yet: a target kept up and never used."""
         shapes = {_shapes(module) for _, module in self.registry.living()}
+        networks: dict[type, bool] = {}  # there are a million objects, and few types
         for each in gc.get_objects():
             # By type: isinstance would ask objects that answer with a warning, or an import.
-            if not issubclass(type(each), nn.Module) or self.registry.owners(map(id, each.parameters())):
+            kind = type(each)
+            if kind not in networks:
+                networks[kind] = issubclass(kind, nn.Module)
+            if not networks[kind] or self.registry.owners(map(id, each.parameters())):
                 continue  # or a part of one that is known, or around it
             if _shapes(each) in shapes:
                 self.registry.module(each)
