@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rldebug.evidence.options import Unread, unread
 from rldebug.evidence.script import Script
@@ -45,6 +45,7 @@ class ExplorationSettingNeverUsed(Rule):
     code: ClassVar[str] = "EXP390"
     name: ClassVar[str] = "exploration-setting-never-used"
     severity: ClassVar[Severity] = "warning"
+    status: ClassVar[Literal["stable", "nursery"]] = "nursery"  # a setting may be left over on purpose
     reads: ClassVar[str] = "Script"
 
     def check(self, evidence: Script) -> Iterator[Finding]:

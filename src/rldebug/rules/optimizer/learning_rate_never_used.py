@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rldebug.evidence.options import unread
 from rldebug.evidence.script import Script
@@ -42,6 +42,7 @@ class LearningRateNeverUsed(Rule):
     code: ClassVar[str] = "OPT390"
     name: ClassVar[str] = "learning-rate-never-used"
     severity: ClassVar[Severity] = "warning"
+    status: ClassVar[Literal["stable", "nursery"]] = "nursery"  # a setting may be left over on purpose
     reads: ClassVar[str] = "Script"
 
     def check(self, evidence: Script) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
@@ -39,6 +39,7 @@ class SeedNeverUsed(Rule):
     code: ClassVar[str] = "SEE390"
     name: ClassVar[str] = "seed-never-used"
     severity: ClassVar[Severity] = "warning"
+    status: ClassVar[Literal["stable", "nursery"]] = "nursery"  # a setting may be left over on purpose
     reads: ClassVar[str] = "Script"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
