@@ -107,7 +107,15 @@ def compare(python, program, folder):
         assert list((run / "audits").glob("*.npz")), ran[2][-2000:]
 
 
-@pytest.mark.parametrize("base", CORPUS.bases, ids=lambda base: base.name)
+def quick_and_slow(bases):
+    """Every sixth at once, and all of them with -m slow: each is run twice, in processes of its own."""
+    return [
+        pytest.param(each, id=each.name, marks=() if place % 6 == 1 else pytest.mark.slow)
+        for place, each in enumerate(bases)
+    ]
+
+
+@pytest.mark.parametrize("base", quick_and_slow(CORPUS.bases))
 def test_every_base_of_the_zoo_is_left_alone(base, python, tmp_path):
     if base.missing():
         pytest.skip(base.missing())
