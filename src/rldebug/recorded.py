@@ -38,9 +38,10 @@ class Recorded:
 
     @property
     def empty(self) -> bool:
-        """Whether the program came to no step at all, and did not fail either."""
-        counts = self.script.counts if self.script is not None else {"updates": 1}
-        return self.crash is None and not (counts.get("updates") or counts.get("env_steps") or self.run.readings)
+        """Whether the program came to no step at all, did not fail either, and left the work to no other process."""
+        if self.script is None or self.crash is not None or self.run.readings or self.script.noted("thread"):
+            return False
+        return not (self.script.counts.get("updates") or self.script.counts.get("env_steps"))
 
     @property
     def evidences(self) -> list[Any]:

@@ -1,0 +1,55 @@
+import json
+
+import numpy as np
+
+from rldebug.evidence.crash import crash_of
+from rldebug.recorded import recorded, untraced
+from tests.rules.action_sampling.test_trained_action_not_executed import q_learning
+from tests.watched import watched
+
+
+def folder(path, *lines, **meta):
+    path.mkdir()
+    (path / "run.json").write_text(json.dumps({"format": 1, "state": "finished", **meta}), encoding="utf-8")
+    (path / "script.jsonl").write_text("\n".join(json.dumps(each) for each in lines), encoding="utf-8")
+    return recorded(path)
+
+
+def counts(**numbers):
+    return {"thing": "counts", "key": "all", **numbers}
+
+
+def test_a_program_that_took_no_step_is_empty(tmp_path):
+    assert folder(tmp_path / "nothing", counts(updates=0, env_steps=0)).empty
+    assert folder(tmp_path / "cut", {"kind": "seed", "value": 1}).empty
+    assert not folder(tmp_path / "played", counts(updates=0, env_steps=5)).empty
+    assert not folder(tmp_path / "learned", counts(updates=1, env_steps=0)).empty
+
+
+def test_one_that_failed_or_left_the_work_to_others_is_not(tmp_path):
+    process = {"kind": "thread", "what": "process", "does": "__main__.train"}
+    spawned = folder(tmp_path / "spawned", counts(updates=0), process)
+    assert not spawned.empty
+    assert any("train" in each and "not watched" in each for each in spawned.problems)
+    try:
+        raise ValueError("no")
+    except ValueError as error:
+        crash = crash_of(error, env_steps=0, updates=0).to_dict()
+    assert not folder(tmp_path / "failed", counts(updates=0), crash=crash).empty
+
+
+def test_a_run_that_was_killed_says_so(tmp_path):
+    seen = folder(tmp_path / "killed", counts(updates=3), state="running", pid=2**22 + 1)
+    assert any("no end was recorded" in each for each in seen.problems)
+
+
+def test_observations_that_repeat_are_told():
+    _, script = watched(q_learning)
+    assert untraced(script) == ""
+    for audit in script.audits:
+        audit.nodes.alike[:] = 1
+    assert "observations repeat" in untraced(script)
+    for audit in script.audits:
+        for term in audit.of("term"):
+            term.arrays["rows"][:] = np.int64(-1)
+    assert "could not be traced" in untraced(script)
