@@ -182,6 +182,8 @@ def test_pickle_copy_vmap_torchscript_and_compile_work() -> None:
         with torch._dynamo.config.patch(error_on_recompile=True):
             whole(torch.ones(4, 2))  # the end of an audit is no reason to compile again
         session.audit = audit
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()  # other tests ask whether anything was compiled in this process
 
 
 def test_a_class_of_the_users_script_can_be_sent_to_another_process() -> None:

@@ -116,6 +116,7 @@ def test_everything_is_put_back():
     assert __builtins__["__build_class__"] is build
     from torch.nn.modules import module
 
+    assert not module._has_any_global_hook()
     assert not module._global_forward_hooks
     assert not module._global_forward_pre_hooks
 

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.modules import module as module_hooks
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from rldebug.capture.matching import ROWS, to_numpy
@@ -54,6 +55,8 @@ class Networks:
     def end(self) -> None:
         for handle in self._handles:
             handle.remove()
+            # torch leaves this one behind, and torch.compile would warn of hooks that are gone.
+            getattr(module_hooks, "_global_forward_hooks_with_kwargs", {}).pop(handle.id, None)
         self._handles = []
         self._tags.clear()
 
