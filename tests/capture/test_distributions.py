@@ -122,7 +122,7 @@ def test_outside_of_audits_nothing_is_told() -> None:
 def test_what_is_raised_is_passed_on_and_the_next_call_is_told() -> None:
     with hooked(distributions) as session:
         with pytest.raises(ValueError, match="within the support"):
-            Categorical(logits=torch.zeros(2)).log_prob(torch.tensor(7))
+            Categorical(logits=torch.zeros(2), validate_args=True).log_prob(torch.tensor(7))
         Categorical(logits=torch.zeros(2)).log_prob(torch.tensor(1))
         assert told(session, "logp")["shape"] == []
 
