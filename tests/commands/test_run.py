@@ -293,9 +293,17 @@ def test_processes_that_were_not_watched_are_named():
     [(os.getppid(), r"the program is still running \(process \d+\)"), (2**22 + 1, "the program was killed")],
 )
 def test_how_a_run_stands(pid, said, rldebug):
-    place = folder({"state": "running", "pid": pid}, {"thing": "counts", "key": "all", "updates": 0})
+    place = folder({"state": "running", "pid": pid}, {"thing": "counts", "key": "all", "updates": 1})
     assert re.match(said, recorded(place).problems[0])
     assert re.search(said, " ".join(rldebug("report", place).out.split()))
+
+
+def test_a_run_without_a_step_cannot_be_judged(rldebug):
+    place = folder({"state": "running", "pid": 2**22 + 1}, {"thing": "counts", "key": "all", "updates": 0})
+    told = rldebug("report", place)
+    assert told.status == 2
+    assert "nothing to check" in told.err
+    assert "was killed" in told.err
 
 
 def test_a_watched_program_is_not_asked_to_hand_over():
