@@ -35,8 +35,8 @@ def report(
     if not seen.evidences:
         open_run(run)  # says why there is nothing in it
     if seen.empty:
-        why = "; ".join(("no step of an environment or an optimizer was seen: there is nothing to check", *seen.problems))
-        raise RunError(why)
+        nothing = "no step of an environment or an optimizer was seen: there is nothing to check"
+        raise RunError("; ".join((nothing, *seen.problems)))
     found = examine(seen, read_config(), "report")
     found = dataclasses.replace(found, exit=0 if found.clean else 1)
     if json != "-":
