@@ -11,6 +11,12 @@ torch.set_num_threads(1)
 
 
 @pytest.fixture(autouse=True)
+def distributions_check_their_arguments():
+    """As they do by default: a test that compiles something switches that off for the whole process."""
+    torch.distributions.Distribution.set_default_validate_args(__debug__)
+
+
+@pytest.fixture(autouse=True)
 def in_a_folder_of_its_own(tmp_path, monkeypatch):
     """A run folder written by default goes nowhere near the checkout; no pyproject.toml above is picked up."""
     monkeypatch.chdir(tmp_path)
