@@ -308,6 +308,18 @@ def test_what_a_rule_follows_from_exists_and_leads_nowhere_back():
 # ── the proofs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_bugs_that_pages_cite_are_listed():
+    listed = set(re.findall(r"\b[A-Z]{3}-\d{2}\b", (ROOT / "bench/bugs/sources.toml").read_text(encoding="utf-8")))
+    wrong = [
+        f"{rule.code}: {each}"
+        for rule in rules()
+        for each in re.findall(r"\b([A-Z]{3}-\d{2}) of bench/bugs|\b([A-Z]{3}-\d{2}),", rule.__doc__ or "")
+        for each in each
+        if each and each not in listed
+    ]
+    nobody(wrong, "every real bug that a page cites is in bench/bugs/sources.toml")
+
+
 def test_every_rule_is_shown_to_fire_and_to_stay_quiet():
     wrong = []
     for rule in rules():

@@ -37,7 +37,7 @@ class ActionCutToWholeNumbers(Rule):
     Bang-bang control: only the bounds of the space are ever executed; that is not counted.
 
     ## References
-    real bugs BUF-30.
+    Seen in the wild: BUF-30 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ACT302"

@@ -37,7 +37,7 @@ class ActionRangeHardlyUsed(Rule):
     Bounds that only mean "no bound" (above 1e12) are not judged.
 
     ## References
-    real bug ACT-03.
+    Seen in the wild: ACT-03 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ACT325"

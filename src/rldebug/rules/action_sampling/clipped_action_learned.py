@@ -36,7 +36,8 @@ class ClippedActionLearned(Rule):
     The raw action is stored, or the log-prob is taken of the clipped one: the ratio is 1 in all rows.
 
     ## References
-    Fujita and Maeda, *Clipped Action Policy Gradient* (2018); real bug ACT-01.
+    Fujita and Maeda, *Clipped Action Policy Gradient* (2018).
+    Seen in the wild: ACT-01 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ACT320"

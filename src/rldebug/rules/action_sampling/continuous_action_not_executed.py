@@ -40,7 +40,7 @@ class ContinuousActionNotExecuted(Rule):
     Log-probs of actions drawn from the current policy, as in SAC's loss of the actor, are not counted.
 
     ## References
-    real bugs ACT-01, ACT-04, BUF-09.
+    Seen in the wild: ACT-01, ACT-04, BUF-09 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ACT301"

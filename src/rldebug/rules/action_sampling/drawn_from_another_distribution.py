@@ -42,7 +42,8 @@ class DrawnFromAnotherDistribution(Rule):
     is correlated in time are not judged.
 
     ## References
-    Sutton and Barto, *Reinforcement Learning*, 13.3; real bug POL-07.
+    Sutton and Barto, *Reinforcement Learning*, 13.3.
+    Seen in the wild: POL-07 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ACT323"

@@ -37,7 +37,8 @@ class SquashingNotCorrected(Rule):
     none.
 
     ## References
-    Haarnoja et al., *Soft Actor-Critic* (2018), appendix C; real bugs ACT-08, ACT-13.
+    Haarnoja et al., *Soft Actor-Critic* (2018), appendix C.
+    Seen in the wild: ACT-08, ACT-13 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ACT327"

@@ -35,8 +35,8 @@ class AdvantageCarriedOverEnds(Rule):
     Never.
 
     ## References
-    Schulman et al. 2016, *High-Dimensional Continuous Control Using Generalized Advantage Estimation*. real bugs
-    ADV-01.
+    Schulman et al. 2016, *High-Dimensional Continuous Control Using Generalized Advantage Estimation*.
+    Seen in the wild: ADV-01 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ADV322"

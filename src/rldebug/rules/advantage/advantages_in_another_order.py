@@ -36,7 +36,7 @@ class AdvantagesInAnotherOrder(Rule):
     Never.
 
     ## References
-    real bugs ADV-11.
+    Seen in the wild: BUF-19 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ADV321"

@@ -35,7 +35,7 @@ class RewardInPlaceOfReturn(Rule):
     Bandits, where each choice stands alone.
 
     ## References
-    real bugs ADV-21.
+    Seen in the wild: ADV-21 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ADV324"

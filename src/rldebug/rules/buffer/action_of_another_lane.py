@@ -37,7 +37,7 @@ class ActionOfAnotherLane(Rule):
     Nothing that is known of.
 
     ## References
-    real bugs BUF-19.
+    Seen in the wild: BUF-19 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF301"

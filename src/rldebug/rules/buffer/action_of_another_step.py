@@ -38,7 +38,7 @@ class ActionOfAnotherStep(Rule):
     Environments that delay actions on purpose still execute the action they are given.
 
     ## References
-    real bugs BUF-25, ACT-01.
+    Seen in the wild: BUF-25 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF300"

@@ -34,7 +34,7 @@ class AutoresetStepLearned(Rule):
     Where such rows are masked out of the loss. Where episodes are long they are few, and hardly matter.
 
     ## References
-    real bugs BUF-06, NRM-04.
+    Seen in the wild: BUF-06, NRM-04 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF305"

@@ -38,7 +38,7 @@ class BatchDrawnAgain(Rule):
     Several updates on one batch between two steps are a choice, and not counted.
 
     ## References
-    real bugs BUF-24.
+    Seen in the wild: BUF-24 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF319"

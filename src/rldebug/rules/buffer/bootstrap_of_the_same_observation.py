@@ -37,7 +37,7 @@ class BootstrapOfTheSameObservation(Rule):
     A regression on rewards alone needs no next observation, and calls no network for its target.
 
     ## References
-    real bugs BUF-03, BUF-05.
+    Seen in the wild: ENV-06, BUF-03 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF302"

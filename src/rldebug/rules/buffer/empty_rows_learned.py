@@ -40,7 +40,7 @@ class EmptyRowsLearned(Rule):
     Padded sequences that a mask takes out of the loss; networks over sequences are not counted.
 
     ## References
-    real bugs BUF-23, BUF-12.
+    Seen in the wild: BUF-23, BUF-12 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF307"

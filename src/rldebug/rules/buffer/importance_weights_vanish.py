@@ -37,7 +37,8 @@ class ImportanceWeightsVanish(Rule):
     Masks of zeros and ones are not counted.
 
     ## References
-    real bugs BUF-10, BUF-12. Schaul et al., *Prioritized Experience Replay*.
+    Schaul et al., *Prioritized Experience Replay*.
+    Seen in the wild: BUF-10, BUF-12 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF318"

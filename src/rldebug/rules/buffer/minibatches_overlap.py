@@ -38,7 +38,7 @@ class MinibatchesOverlap(Rule):
     With many more epochs than needed it only costs time.
 
     ## References
-    real bugs BUF-27.
+    Seen in the wild: BUF-27 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF313"

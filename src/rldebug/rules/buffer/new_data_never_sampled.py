@@ -40,7 +40,7 @@ class NewDataNeverSampled(Rule):
     alternate, and it is not counted.
 
     ## References
-    real bugs BUF-07, BUF-24.
+    Seen in the wild: BUF-11 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF308"

@@ -35,7 +35,7 @@ class NextObservationFromThePast(Rule):
     Nothing that is known of.
 
     ## References
-    real bugs BUF-07.
+    Seen in the wild: BUF-07 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF317"

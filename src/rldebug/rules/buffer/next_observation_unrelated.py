@@ -38,7 +38,7 @@ class NextObservationUnrelated(Rule):
     Nothing that is known of. Batches with n-step returns follow n steps later, and are not counted.
 
     ## References
-    real bugs BUF-07, BUF-19.
+    Seen in the wild: BUF-07 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF303"

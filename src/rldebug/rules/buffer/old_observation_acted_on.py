@@ -38,7 +38,7 @@ class OldObservationActedOn(Rule):
     Agents that must act on delayed observations on purpose, or in another thread; programs with threads are not judged.
 
     ## References
-    real bugs BUF-25.
+    Seen in the wild: ENV-06 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF316"

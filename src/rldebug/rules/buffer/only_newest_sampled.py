@@ -37,7 +37,8 @@ class OnlyNewestSampled(Rule):
     Algorithms that learn from the newest rollout on purpose have no replay; with a target network that is rare.
 
     ## References
-    real bugs BUF-24. Mnih et al., *Human-level control through deep reinforcement learning*.
+    Mnih et al., *Human-level control through deep reinforcement learning*.
+    Seen in the wild: BUF-24 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF309"

@@ -35,7 +35,7 @@ class RewardChangedWhenStored(Rule):
     Never, unless rewards are meant to be rounded.
 
     ## References
-    real bugs BUF-12.
+    Seen in the wild: BUF-26 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF341"

@@ -37,7 +37,7 @@ class RewardOfANeighbouringStep(Rule):
     Never.
 
     ## References
-    real bugs BUF-07, RWD-04.
+    Seen in the wild: BUF-25 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF340"

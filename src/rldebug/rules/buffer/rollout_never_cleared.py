@@ -38,7 +38,7 @@ class RolloutNeverCleared(Rule):
     Off-policy actor-critics with a replay; they are told by their target networks, and not judged.
 
     ## References
-    real bugs BUF-24.
+    Seen in the wild: BUF-24 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF314"

@@ -38,7 +38,7 @@ class RowsOverwritten(Rule):
     Environments with one observation only, such as bandits; they are not counted.
 
     ## References
-    real bugs BUF-01.
+    Seen in the wild: BUF-01 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF306"

@@ -35,7 +35,7 @@ class TargetsInAnotherOrder(Rule):
     Never.
 
     ## References
-    real bugs BUF-09, ADV-11.
+    Seen in the wild: BUF-19 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF342"

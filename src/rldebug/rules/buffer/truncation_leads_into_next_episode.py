@@ -42,7 +42,8 @@ class TruncationLeadsIntoNextEpisode(Rule):
     Where the target of truncated steps is the reward alone, the observation does not matter; that is not counted.
 
     ## References
-    real bugs BUF-05, BUF-07, NRM-01. Pardo et al., *Time Limits in Reinforcement Learning*.
+    Pardo et al., *Time Limits in Reinforcement Learning*.
+    Seen in the wild: BUF-05, ADV-13 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "BUF304"

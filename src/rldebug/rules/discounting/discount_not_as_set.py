@@ -40,7 +40,8 @@ class DiscountNotAsSet(Rule):
     Where one step of the learner is two of the environment, γ² may be meant.
 
     ## References
-    Sutton & Barto 2018, section 3.3. real bugs RWD-06.
+    Sutton & Barto 2018, section 3.3.
+    Seen in the wild: RWD-09 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "DIS311"

@@ -38,7 +38,8 @@ class DiscountOutOfRange(Rule):
     Short-sighted tasks, where the next step or two is all that counts.
 
     ## References
-    Sutton & Barto 2018, section 3.3. real bugs RWD-06.
+    Sutton & Barto 2018, section 3.3.
+    Seen in the wild: RWD-06 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "DIS307"

@@ -37,7 +37,7 @@ class EndMaskInverted(Rule):
     Never.
 
     ## References
-    real bugs DIS-01.
+    Seen in the wild: RWD-07 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "DIS302"

@@ -40,7 +40,7 @@ class EndMaskOneStepOff(Rule):
     Never.
 
     ## References
-    real bugs ADV-01, ADV-02.
+    Seen in the wild: ADV-01, ADV-02 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "DIS301"

@@ -37,7 +37,8 @@ class FutureNotCounted(Rule):
     only regression of a program.
 
     ## References
-    Sutton & Barto 2018, section 3.3. real bugs ADV-21, RWD-05.
+    Sutton & Barto 2018, section 3.3.
+    Seen in the wild: ADV-21 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "DIS308"

@@ -36,7 +36,7 @@ class OwnStateBootstrapped(Rule):
     Never.
 
     ## References
-    real bugs ADV-05, BUF-03.
+    Seen in the wild: ADV-03 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "DIS306"

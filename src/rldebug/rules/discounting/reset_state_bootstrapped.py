@@ -36,7 +36,8 @@ class ResetStateBootstrapped(Rule):
     Where episodes are long, few steps are concerned.
 
     ## References
-    Pardo et al. 2018, *Time Limits in Reinforcement Learning*. real bugs ENV-05.
+    Pardo et al. 2018, *Time Limits in Reinforcement Learning*.
+    Seen in the wild: BUF-05, ADV-13 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "DIS303"

@@ -36,7 +36,7 @@ class ReturnsSummedForwards(Rule):
     Never.
 
     ## References
-    real bugs RWD-05.
+    Seen in the wild: RWD-05 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "DIS309"

@@ -39,7 +39,8 @@ class RolloutEndNotBootstrapped(Rule):
     Where rollouts are so long that the last step hardly counts; then this is a note.
 
     ## References
-    Mnih et al. 2016, *Asynchronous Methods for Deep Reinforcement Learning*, algorithm S3. real bugs ADV-04.
+    Mnih et al. 2016, *Asynchronous Methods for Deep Reinforcement Learning*, algorithm S3.
+    Seen in the wild: ADV-20 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "DIS305"

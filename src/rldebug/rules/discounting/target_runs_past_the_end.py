@@ -40,7 +40,8 @@ class TargetRunsPastTheEnd(Rule):
     counted.
 
     ## References
-    Sutton & Barto 2018, section 3.4. real bugs DIS-01, RWD-02.
+    Sutton & Barto 2018, section 3.4.
+    Seen in the wild: RWD-07 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "DIS300"

@@ -34,7 +34,7 @@ class EntropyOfFewRows(Rule):
     The entropy of a Gaussian with one learned scale is the same in all rows: only that of a choice is judged.
 
     ## References
-    real bug POL-04.
+    Seen in the wild: POL-04 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ENT303"

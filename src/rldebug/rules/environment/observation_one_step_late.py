@@ -36,7 +36,7 @@ class ObservationOneStepLate(Rule):
     A delay is part of the task. Games whose first picture stands still repeat it later on too, after a pause.
 
     ## References
-    real bugs ENV-03, PRE-05.
+    Seen in the wild: RWD-11 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ENV308"

@@ -34,7 +34,7 @@ class ObservationStaysTheSame(Rule):
     Bandits and repeated games, in which there is nothing to see. Give those a single element, and nothing is said.
 
     ## References
-    real bugs ENV-03, PRE-05.
+    Seen in the wild: ENV-06 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ENV305"

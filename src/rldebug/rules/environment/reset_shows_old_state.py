@@ -38,7 +38,7 @@ class ResetShowsOldState(Rule):
     no further than any other, and nothing is said.
 
     ## References
-    real bugs ENV-02, ENV-05.
+    Seen in the wild: ENV-02 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "ENV307"

@@ -37,7 +37,7 @@ class EvaluatedCopyNotUpdated(Rule):
     A fixed opponent or baseline that is measured by itself. Where the trained network plays too, nothing is said.
 
     ## References
-    real bugs EVA-04, MPR-02.
+    Seen in the wild: TGT-17 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "EVA303"

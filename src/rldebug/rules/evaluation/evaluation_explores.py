@@ -45,7 +45,8 @@ class EvaluationExplores(Rule):
     may be evaluated by sampling.
 
     ## References
-    real bugs EVA-01, EXP-05. Machado et al., *Revisiting the Arcade Learning Environment*.
+    Machado et al., *Revisiting the Arcade Learning Environment*.
+    Seen in the wild: EVA-01 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "EVA304"

@@ -38,7 +38,8 @@ class ExplorationOverBeforeLearning(Rule):
     Values that start optimistic.
 
     ## References
-    Nikanjam et al., *Faults in Deep Reinforcement Learning Programs* (suboptimal exploration rate). real bug EXP-03.
+    Nikanjam et al., *Faults in Deep Reinforcement Learning Programs* (suboptimal exploration rate).
+    Seen in the wild: EXP-03 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "EXP304"

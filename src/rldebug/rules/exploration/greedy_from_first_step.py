@@ -39,7 +39,8 @@ class GreedyFromFirstStep(Rule):
     Training that goes on from a checkpoint, and values that start optimistic.
 
     ## References
-    Sutton and Barto, *Reinforcement Learning: An Introduction* (2018), section 2.2. real bug EXP-05.
+    Sutton and Barto, *Reinforcement Learning: An Introduction* (2018), section 2.2.
+    Seen in the wild: EXP-05 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "EXP301"

@@ -40,7 +40,7 @@ class ActingInputDiffers(Rule):
     Statistics that move slowly make small differences; those are not counted.
 
     ## References
-    real bugs BUF-15, NRM-01.
+    Seen in the wild: BUF-15, NRM-01 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "NRM304"

@@ -37,7 +37,7 @@ class EvaluationInputDiffers(Rule):
     Where another environment is meant to be harder; its observations then lie elsewhere, but not by such a factor.
 
     ## References
-    real bugs NRM-07, NRM-08, ACT-02.
+    Seen in the wild: NRM-07, NRM-08, ACT-02 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "NRM301"

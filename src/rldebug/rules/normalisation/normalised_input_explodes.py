@@ -37,7 +37,7 @@ class NormalisedInputExplodes(Rule):
     Nothing that is known of.
 
     ## References
-    real bugs NRM-05.
+    Seen in the wild: NRM-05 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "NRM302"

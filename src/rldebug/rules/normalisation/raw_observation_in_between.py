@@ -37,7 +37,7 @@ class RawObservationInBetween(Rule):
     A network that is called on other things than observations as well.
 
     ## References
-    real bugs NRM-01.
+    Seen in the wild: NRM-01 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "NRM303"

@@ -38,7 +38,7 @@ class StatisticsOverAllElements(Rule):
     A constant factor for all elements is a choice; only one that is updated is reported.
 
     ## References
-    real bugs NRM-03.
+    Seen in the wild: NRM-03 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "NRM300"

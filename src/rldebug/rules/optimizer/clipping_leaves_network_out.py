@@ -34,7 +34,8 @@ class ClippingLeavesNetworkOut(Rule):
     Where one network is to be left free on purpose.
 
     ## References
-    PyTorch, `torch.nn.utils.clip_grad_norm_`. real bug OPT-07.
+    PyTorch, `torch.nn.utils.clip_grad_norm_`.
+    Seen in the wild: OPT-07 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "OPT303"

@@ -37,7 +37,8 @@ class CriticMovedByActorLoss(Rule):
     Never.
 
     ## References
-    Lillicrap et al., *Continuous control with deep reinforcement learning*. real bug OPT-12.
+    Lillicrap et al., *Continuous control with deep reinforcement learning*.
+    Seen in the wild: OPT-12 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "OPT308"

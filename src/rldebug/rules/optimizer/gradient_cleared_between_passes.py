@@ -36,7 +36,8 @@ class GradientClearedBetweenPasses(Rule):
     Where gradients of each pass are taken out of `.grad` and combined by hand.
 
     ## References
-    PyTorch, `torch.optim.Optimizer.zero_grad`. real bug OPT-01.
+    PyTorch, `torch.optim.Optimizer.zero_grad`.
+    Seen in the wild: OPT-01 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "OPT304"

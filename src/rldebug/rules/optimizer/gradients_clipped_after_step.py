@@ -35,7 +35,8 @@ class GradientsClippedAfterStep(Rule):
     Where the norm is only to be logged: a limit of infinity says so, and is not counted.
 
     ## References
-    PyTorch, `torch.nn.utils.clip_grad_norm_`. real bug OPT-09.
+    PyTorch, `torch.nn.utils.clip_grad_norm_`.
+    Seen in the wild: OPT-09 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "OPT300"

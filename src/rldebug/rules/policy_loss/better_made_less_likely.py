@@ -36,7 +36,8 @@ class BetterMadeLessLikely(Rule):
     Where the environment pays costs that are to be minimised, and the program knows: only the returns can tell then.
 
     ## References
-    Sutton & Barto 2018, section 13.3. real bugs POL-01.
+    Sutton & Barto 2018, section 13.3.
+    Seen in the wild: POL-18 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "POL340"

@@ -37,7 +37,8 @@ class DivergenceRewarded(Rule):
     A coefficient that is learned or adapted has the right sign all the same.
 
     ## References
-    Schulman, *Approximating KL Divergence* (2020); real bug POL-19.
+    Schulman, *Approximating KL Divergence* (2020).
+    Seen in the wild: POL-19 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "POL307"

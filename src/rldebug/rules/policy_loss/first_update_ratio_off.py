@@ -42,8 +42,8 @@ class FirstUpdateRatioOff(Rule):
     with a ratio of 1. Ratios that are not clipped may correct for another way of acting, and are not judged.
 
     ## References
-    Huang et al., *The 37 Implementation Details of Proximal Policy Optimization* (2022); real bugs
-    POL-13, POL-14.
+    Huang et al., *The 37 Implementation Details of Proximal Policy Optimization* (2022).
+    Seen in the wild: POL-13, POL-14 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "POL300"

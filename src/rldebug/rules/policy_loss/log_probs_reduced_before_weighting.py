@@ -38,7 +38,7 @@ class LogProbsReducedBeforeWeighting(Rule):
     One episode per loss, weighted with its return, has one factor per loss by design: such rows are not judged.
 
     ## References
-    real bug POL-03.
+    Seen in the wild: POL-03 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "POL305"

@@ -34,7 +34,8 @@ class LogRatioAsPenalty(Rule):
     As a reported number, or in the reward: there it carries no gradient, and is not seen here.
 
     ## References
-    Schulman, *Approximating KL Divergence* (2020); real bug POL-20.
+    Schulman, *Approximating KL Divergence* (2020).
+    Seen in the wild: POL-20 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "POL308"

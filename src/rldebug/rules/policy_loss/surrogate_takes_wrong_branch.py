@@ -42,8 +42,8 @@ class SurrogateTakesWrongBranch(Rule):
 
     ## References
     Schulman et al., *Proximal Policy Optimization Algorithms* (2017). Ye et al., *Mastering Complex Control in MOBA
-    Games with Deep Reinforcement Learning* (2020), for the dual clip; real bugs
-    POL-02, ADV-07.
+    Games with Deep Reinforcement Learning* (2020), for the dual clip.
+    Seen in the wild: POL-02, ADV-07 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "POL303"

@@ -39,7 +39,7 @@ class ActingImageDiffers(Rule):
     Random crops and shifts when learning change pictures, not their range.
 
     ## References
-    real bugs PRE-01, PRE-04, PRE-09.
+    Seen in the wild: PRE-01, PRE-04, PRE-09 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "PRE301"

@@ -37,7 +37,7 @@ class ElementNeverReachesNetwork(Rule):
     Velocities hidden on purpose, to study memory.
 
     ## References
-    real bugs PRE-05, PRE-10.
+    Seen in the wild: PRE-05 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "PRE302"

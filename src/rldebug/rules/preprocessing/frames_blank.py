@@ -35,7 +35,7 @@ class FramesBlank(Rule):
     Nothing that is known of.
 
     ## References
-    real bugs BUF-01, PRE-07.
+    Seen in the wild: PRE-07 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "PRE305"

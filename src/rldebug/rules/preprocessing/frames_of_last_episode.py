@@ -35,7 +35,8 @@ class FramesOfLastEpisode(Rule):
     Lives that end an episode for the learner only, while the game goes on; the pictures do go on there.
 
     ## References
-    real bugs BUF-03. Machado et al., *Revisiting the Arcade Learning Environment*.
+    Machado et al., *Revisiting the Arcade Learning Environment*.
+    Seen in the wild: BUF-03 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "PRE306"

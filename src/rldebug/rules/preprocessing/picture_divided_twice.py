@@ -35,7 +35,7 @@ class PictureDividedTwice(Rule):
     Nothing that is known of.
 
     ## References
-    real bugs PRE-04.
+    Seen in the wild: PRE-04 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "PRE304"

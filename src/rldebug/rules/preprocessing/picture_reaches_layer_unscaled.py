@@ -37,7 +37,7 @@ class PictureReachesLayerUnscaled(Rule):
     A first layer that is initialised for bytes.
 
     ## References
-    real bugs PRE-04, PRE-09.
+    Seen in the wild: PRE-04, PRE-09 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "PRE303"

@@ -37,8 +37,8 @@ class TargetDistributionNotWhole(Rule):
     Weights for rows are not part of the target.
 
     ## References
-    Bellemare et al., *A Distributional Perspective on Reinforcement Learning* (2017); real bugs
-    VAL-10, VAL-11.
+    Bellemare et al., *A Distributional Perspective on Reinforcement Learning* (2017).
+    Seen in the wild: VAL-10, VAL-11 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "VAL332"

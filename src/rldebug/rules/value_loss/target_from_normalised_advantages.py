@@ -35,7 +35,7 @@ class TargetFromNormalisedAdvantages(Rule):
     Never.
 
     ## References
-    real bugs ADV-07, VAL-06.
+    Seen in the wild: ADV-07 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "VAL361"

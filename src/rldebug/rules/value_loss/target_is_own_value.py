@@ -38,7 +38,7 @@ class TargetIsOwnValue(Rule):
     As a second term that holds the critic back; where the same network learns from another target too, nothing is said.
 
     ## References
-    real bugs VAL-06.
+    Seen in the wild: VAL-02, ADV-04 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "VAL360"

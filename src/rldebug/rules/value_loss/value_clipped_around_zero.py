@@ -37,7 +37,8 @@ class ValueClippedAroundZero(Rule):
     Values that are bounded on purpose, with the targets in the same range: then nothing is clipped.
 
     ## References
-    Engstrom et al., *Implementation Matters in Deep Policy Gradients* (2020); real bug VAL-01.
+    Engstrom et al., *Implementation Matters in Deep Policy Gradients* (2020).
+    Seen in the wild: VAL-01 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "VAL331"

@@ -34,7 +34,8 @@ class ValuesPairedWithAll(Rule):
     Quantile losses compare all quantiles of a row with each other: their two sides have another size than the pairs.
 
     ## References
-    The PyTorch documentation on broadcasting semantics; real bug VAL-08.
+    The PyTorch documentation on broadcasting semantics.
+    Seen in the wild: VAL-08 of bench/bugs/sources.toml.
     """
 
     code: ClassVar[str] = "VAL330"
