@@ -615,3 +615,14 @@ def test_a_rule_that_would_change_what_a_report_means_is_left_out(installed, old
     assert list(catalogue.rules()) == before
     assert told in catalogue.broken()["guest_a.fault.OurOwnFault"]
     assert told in diagnose([RUN]).broken["guest_a.fault.OurOwnFault"]
+
+
+def test_a_symptom_follows_from_whatever_else_is_found():
+    def finding(code, severity="warning"):
+        return Finding(code, code.lower(), "evaluation", severity, "m", "s", "e", "h", 0.9)
+
+    alone = fold([finding("EVA001"), finding("OPT009", "note")])
+    assert not alone[0].follows
+    below, above = fold([finding("EVA001"), finding("DIS300", "error")])
+    assert below.follows == ("DIS300",)
+    assert not above.follows

@@ -171,7 +171,8 @@ def fold(findings: Iterable[Finding]) -> list[Finding]:
     """Put each finding under the roots it usually follows from, where those were found too."""
     found = list(findings)
     present = {finding.code for finding in found if finding.severity != "note"}
-    above = {rule.code: set(rule.follows) for rule in catalogue.rules()}
+    symptoms = {rule.code for rule in catalogue.rules() if rule.symptom}
+    above = {rule.code: present - symptoms if rule.symptom else set(rule.follows) for rule in catalogue.rules()}
 
     def reached_from(code: str) -> set[str]:
         reached: set[str] = set()

@@ -24,6 +24,7 @@ class Rule(Entry):
     needs: ClassVar[tuple[str, ...]] = ()  # readings that must have been recorded, all of them
     facts: ClassVar[tuple[str, ...]] = ()  # structural facts that must have been recorded, all of them
     follows: ClassVar[tuple[str, ...]] = ()  # codes of roots this usually is a consequence of
+    symptom: ClassVar[bool] = False  # where any fault may end up: follows from every other finding
     trap: ClassVar[bool] = False  # can be checked on a single update, so that the run can be stopped there
 
     def concerns(self, evidence: Any) -> bool:

@@ -75,7 +75,9 @@ def rule_facts(rule: type[Rule]) -> dict[str, str]:
         facts["status"] = f"{rule.status} (off unless selected)"
     if rule.needs or rule.facts:
         facts["needs"] = ", ".join(f"`{each}`" for each in (*rule.needs, *rule.facts))
-    if rule.follows:
+    if rule.symptom:
+        facts["usually follows from"] = "whatever else is found"
+    elif rule.follows:
         shown = [_called(code) for code in rule.follows[:4]]
         more = len(rule.follows) - len(shown)
         facts["usually follows from"] = ", ".join(shown) + (f", and {more} more" if more else "")
