@@ -129,8 +129,9 @@ def test_every_component_has_a_shelf_or_gets_one(checkout):
 
 def test_codes_go_on_from_the_highest_and_gaps_stay(checkout):
     rules = checkout / "src" / "rldebug" / "rules" / "checkpoint"
+    shutil.rmtree(rules)  # as if it had none yet
     assert next_code(checkout, "CKP") == "CKP001"
-    rules.mkdir(exist_ok=True)
+    rules.mkdir()
     for number in ("003", "101"):  # 101 and on are oracles
         (rules / f"fault_{number}.py").write_text(
             f'class X:\n    code: ClassVar[str] = "CKP{number}"\n', encoding="utf-8"

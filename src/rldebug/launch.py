@@ -259,13 +259,14 @@ class Ending:
         self._over = False
         self._real_exit = os._exit
         self._terminate: Any = None
+        self._before_fork = threading.local()  # the signals that this thread had blocked
         self.by_signal: int | None = None  # to die by, once all is said
 
     def install(self, *, terminate: bool = True) -> None:
         # Before the program registers anything: the last to be registered is the first to be called.
         atexit.register(self._at_exit)
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._in_child)
+            os.register_at_fork(before=self._hold, after_in_parent=self._let_go, after_in_child=self._in_child)
         self._replace_exit()
         self._replace_exec("execv")
         self._replace_exec("execve")
@@ -294,6 +295,16 @@ class Ending:
         self.by_signal = None
         if self._terminate is not None:
             self._restore_terminate()
+        self._let_go()
+
+    # A child that is terminated as soon as it is born must die of it: Python forgets what its handlers have caught
+    # when it forks, so the signal waits until the child has the handler back that it would have had.
+
+    def _hold(self) -> None:
+        self._before_fork.blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+
+    def _let_go(self) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._before_fork.blocked)
 
     def _replace_exit(self) -> None:
         real = self._real_exit

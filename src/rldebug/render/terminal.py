@@ -108,7 +108,8 @@ def block(finding: Finding, width: int = _PIPED) -> Text:
 def program(found: Mapping[str, Any]) -> str:
     """What the program was found to be, in a line."""
     parts = [str(found["family"])] if "family" in found else []
-    parts += [f"{sign} = {found[name]:.4g}" for name, sign in (("gamma", "γ"), ("lambda", "λ")) if name in found]
+    signs = {"gamma": "γ", "lambda": "λ"}
+    parts += [f"{sign} = {found[name]:.4g}" for name, sign in signs.items() if found.get(name) is not None]
     if "environment" in found:
         lanes = found.get("lanes", 1)
         parts.append(f"{found['environment']}{f' × {lanes}' if lanes > 1 else ''}")
