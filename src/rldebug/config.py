@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,16 @@ def read_config(start: Path | None = None) -> Config:
         if isinstance(tools, dict) and "rldebug" in tools:
             return _parse(tools["rldebug"], f"[tool.rldebug] in {file}")
     return Config()
+
+
+def asked_for(config: Config, select: Sequence[str], ignore: Sequence[str]) -> Config:
+    """With --select and --ignore of a command line: the first replaces what is configured, the second adds to it."""
+    if select:
+        config = replace(config, select=tuple(select), source="--select")
+    if ignore:
+        source = config.source if select else "--ignore"
+        config = replace(config, ignore=(*config.ignore, *ignore), source=source)
+    return config
 
 
 def _parse(table: Any, source: str) -> Config:

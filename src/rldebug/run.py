@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rldebug.config import Config, ConfigError, read_config
+from rldebug.config import Config, ConfigError, asked_for, read_config
 from rldebug.finding import Finding, Report, Severity
 from rldebug.launch import Ending, check, flush, name_of, run_to_its_end, show, when_imported
 
@@ -83,12 +83,7 @@ def run(wishes: Wishes) -> NoReturn:
 
 
 def _config(wishes: Wishes) -> Config:
-    config = read_config()
-    if wishes.select:
-        config = dataclasses.replace(config, select=wishes.select, source="--select")
-    if wishes.ignore:
-        source = config.source if wishes.select else "--ignore"
-        config = dataclasses.replace(config, ignore=(*config.ignore, *wishes.ignore), source=source)
+    config = asked_for(read_config(), wishes.select, wishes.ignore)
     _check_names([*config.select, *config.ignore, *config.rules], config)
     return config
 

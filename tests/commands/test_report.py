@@ -165,6 +165,15 @@ def test_an_ignored_rule_stays_out(rldebug, sick):
     assert rldebug("report", "sick").status == 0
 
 
+def test_rules_are_chosen_on_the_command_line(rldebug, sick):
+    assert rldebug("report", sick, "--ignore", "entropy-collapse").status == 0
+    assert rldebug("report", sick, "--select", "ENT002").status == 0
+    assert rldebug("report", sick, "--select", "ENT001").status == 1
+    said = rldebug("report", sick, "--ignore", "entropy-colapse")
+    assert said.status == 2
+    assert "--ignore" in said.err
+
+
 def test_what_broke_while_recording_is_told(rldebug):
     write_run(Path("r"), SOUND, broken={"grad/norm": "Traceback …\nValueError: nothing there"})
     said = rldebug("report", "r", "--json", "out.json")

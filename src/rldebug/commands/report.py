@@ -17,13 +17,15 @@ def report(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline.")] = None,
     skipped: Annotated[bool, typer.Option("--skipped", help="List the rules that could not run, and why.")] = False,
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout.")] = None,
+    select: Annotated[list[str] | None, typer.Option(metavar="CODE", help="Only this rule; may be repeated.")] = None,
+    ignore: Annotated[list[str] | None, typer.Option(metavar="CODE", help="Not this rule; may be repeated.")] = None,
 ) -> None:
     """Diagnose a recorded run, of rldebug.watch or rldebug run; also one that was killed, or still goes on.
 
     Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run.
     """
     from rldebug.catalogue import find
-    from rldebug.config import read_config
+    from rldebug.config import asked_for, read_config
     from rldebug.evidence.folder import find_run, open_run
     from rldebug.evidence.run import RunError
     from rldebug.recorded import as_shown, examine, recorded
@@ -37,7 +39,7 @@ def report(
     if seen.empty:
         nothing = "no step of an environment or an optimizer was seen: there is nothing to check"
         raise RunError("; ".join((nothing, *seen.problems)))
-    found = examine(seen, read_config(), "report")
+    found = examine(seen, asked_for(read_config(), select or (), ignore or ()), "report")
     found = dataclasses.replace(found, exit=0 if found.clean else 1)
     if json != "-":
         print_report(as_shown(found), run=seen.run, to_stdout=True)
