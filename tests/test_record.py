@@ -46,6 +46,16 @@ def taken(schedule: Schedule, updates: int, per_rollout: int = 0, line: int = 0)
     return chosen
 
 
+def test_a_reading_can_be_put_off():
+    schedule = Schedule(every=96, detail=64, early=8)
+    assert schedule.due(80, True)
+    schedule.put_off(80)
+    assert not schedule.due(89, True)
+    assert schedule.due(90, False)
+    schedule.call(85)
+    assert schedule.due(85, False), "where there is something to see it is seen all the same"
+
+
 def test_the_schedule_is_deterministic():
     assert taken(Schedule(), 20_000, 16) == taken(Schedule(), 20_000, 16)
 

@@ -20,7 +20,9 @@ def watched(program: Callable[[], Any], folder: Path | None = None, **options: A
     """Everything that was seen while the function ran. What it raises comes out; so does what broke inside rldebug."""
     with tempfile.TemporaryDirectory() as made:
         path = folder or Path(made) / "run"
-        session = Session(path, Options(**options))
+        # Reading the sources of all tests for settings that nobody uses takes longer than most programs here.
+        # And how much is looked at must not depend on how busy the machine is.
+        session = Session(path, Options(**{"without": ("arguments",), "overhead_budget": 9.0, **options}))
         follower = Follower(session, path)
         session.install()
         try:

@@ -3,6 +3,7 @@
 import copy
 import random
 import sys
+import time
 
 import gymnasium as gym
 import numpy as np
@@ -86,3 +87,4 @@ def main(steps):
 
 if __name__ == "__main__":
     main(int(sys.argv[1]))
+    print(f"cpu {time.process_time():.3f}", flush=True)

@@ -1,6 +1,7 @@
 """PPO on CartPole, four environments, two networks of 64×64. python ppo_mlp.py ROLLOUTS"""
 
 import sys
+import time
 
 import gymnasium as gym
 import numpy as np
@@ -71,3 +72,4 @@ def main(rollouts):
 
 if __name__ == "__main__":
     main(int(sys.argv[1]))
+    print(f"cpu {time.process_time():.3f}", flush=True)

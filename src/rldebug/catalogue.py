@@ -6,10 +6,13 @@ import difflib
 import importlib
 import inspect
 import pkgutil
+import re
 import traceback
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from rldebug.probes.probe import Probe
 
 
+_READS = re.compile(r'^    reads\b[^=\n]*= "(\w+)"', re.M)
+
+
 class Unknown(KeyError):
     """No entry of that code or name; the message names the nearest ones."""
 
@@ -28,21 +34,38 @@ class Unknown(KeyError):
         return str(self.args[0])
 
 
+_narrowed: list[frozenset[str]] = []
+
+
+@contextmanager
+def narrowed(kinds: frozenset[str] | None) -> Iterator[None]:
+    """Within, only rules that read such evidence are there; None: all. The others are not even imported, which takes
+    longer than running them."""
+    before = list(_narrowed)
+    _narrowed[:] = [] if kinds is None else [kinds]
+    try:
+        yield
+    finally:
+        _narrowed[:] = before
+
+
 def rules() -> tuple[type[Rule], ...]:
     """Every rule on our shelf and on the shelves of installed packages (entry point group `rldebug.rules`)."""
-    return _shelves()[0]
+    return _shelves(*_narrowed)[0]
 
 
 def broken() -> dict[str, str]:
     """Shelves and rules of installed packages that cannot be used, and why. They never stop the others."""
-    return dict(_shelves()[1])
+    return dict(_shelves(*_narrowed)[1])
 
 
-@lru_cache(maxsize=1)
-def _shelves() -> tuple[tuple[type[Rule], ...], dict[str, str]]:
-    from rldebug.oracles.rules import rules as mistakes
+@lru_cache(maxsize=4)
+def _shelves(reads: frozenset[str] | None = None) -> tuple[tuple[type[Rule], ...], dict[str, str]]:
+    found = {rule.code: rule for rule in _rules_on("rldebug.rules", reads)}
+    if reads is None or "Verification" in reads:
+        from rldebug.oracles.rules import rules as mistakes
 
-    found = {rule.code: rule for rule in (*_rules_on("rldebug.rules"), *mistakes())}
+        found |= {rule.code: rule for rule in mistakes()}
     failed: dict[str, str] = {}
     for point in entry_points(group="rldebug.rules"):
         try:
@@ -59,10 +82,10 @@ def _shelves() -> tuple[tuple[type[Rule], ...], dict[str, str]]:
     return tuple(found[code] for code in sorted(found)), failed
 
 
-def _rules_on(shelf: str) -> list[type[Rule]]:
+def _rules_on(shelf: str, reads: frozenset[str] | None = None) -> list[type[Rule]]:
     return [
         item
-        for module in _walk(shelf)
+        for module in _walk(shelf, reads)
         for item in vars(module).values()
         if inspect.isclass(item) and issubclass(item, Rule) and item.__module__ == module.__name__
     ]
@@ -144,9 +167,19 @@ def nearest(wanted: str) -> str:
     return f"; did you mean {' or '.join(close)}?" if close else "; `rldebug catalogue` lists them all"
 
 
-def _walk(package: str) -> Iterator[ModuleType]:
+def _walk(package: str, reads: frozenset[str] | None = None) -> Iterator[ModuleType]:
     root = importlib.import_module(package)
     yield root
     path = getattr(root, "__path__", ())  # a shelf from outside may be a single module
     for info in sorted(pkgutil.walk_packages(path, f"{package}."), key=lambda each: each.name):
-        yield importlib.import_module(info.name)
+        if reads is None or info.ispkg or reads & _read_in(info):
+            yield importlib.import_module(info.name)
+
+
+def _read_in(info: pkgutil.ModuleInfo) -> set[str]:
+    """Which evidence the rules of a file read, by its text; where that does not say, what most do."""
+    file = Path(getattr(info.module_finder, "path", ""), f"{info.name.rpartition('.')[2]}.py")
+    try:
+        return set(_READS.findall(file.read_text(encoding="utf-8"))) or {"Run"}
+    except OSError:
+        return {"Run"}

@@ -5,6 +5,7 @@ apart, its parts become the values, targets, advantages and log-probs that `dbg.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,13 @@ from rldebug.collect import Collector
 from rldebug.evidence.script import Event
 from rldebug.handover import HandoverError, update_of
 from rldebug.record import Recorder, Schedule, run_meta
-from rldebug.rollout import Episodes
+from rldebug.rollout import Episodes, Step
 
 _NETWORKS = 6  # that are looked into, layer by layer
+_ALL_OF = 3  # audits, of which every loss that was taken apart is handed over
+_OF_AN_AUDIT = 4  # of a later one
+_GRACE = 0.2  # seconds that readings may take in any case
+_SHARE = 0.2  # of the budget that they may take
 _SCHEDULE = (256, 128, False, 12)  # fewer readings than of a watched loop: most is in the audits
 
 
@@ -38,6 +43,8 @@ class Follower:
         )
         self.collector.env = Streams(session.log)  # type: ignore[assignment]
         self.collector.start(self.record)
+        self._spent = 0.0
+        self._audit, self._handed = -1, 0
         self._terms: list[Event] = []
         self._phase = -1
         self._line: Sequence[Any] | None = None  # of the last loss: where it is run backward
@@ -79,7 +86,7 @@ class Follower:
             named=collector.names,
             wanted=self._wants_step,
             on_any_step=collector._saw_any_step,
-            on_step=collector._saw_step,
+            on_step=self._saw_step,
             on_window=collector._saw_window,
             rows=lambda: collector._rows,
             failed=collector.failed,
@@ -119,14 +126,45 @@ class Follower:
             self.collector._name_parameters()
 
     def _wants_step(self, optimizer: OptimizerWatch) -> bool:
-        terms, self._terms = self._terms, []
         collector = self.collector
+        if not self._terms and not collector.open and not collector.due():
+            return collector._wants_step(optimizer)  # nearly always
+        start = time.thread_time()
+        terms, self._terms = self._terms, []
+        if terms and self._enough_terms():
+            terms = []
         if terms:
             collector.record.schedule.call(collector.age)
+        elif not self._affordable():
+            collector.record.schedule.put_off(collector.age)
         wanted = collector._wants_step(optimizer)
         if terms:
             self._hand_over(terms)
+        self._took(start)
         return wanted
+
+    def _saw_step(self, optimizer: OptimizerWatch, step: Step) -> None:
+        start = time.thread_time()
+        self.collector._saw_step(optimizer, step)
+        self._took(start)
+
+    def _took(self, start: float) -> None:
+        spent = max(time.thread_time() - start, 0.0)
+        self._spent += spent
+        self.session.took(spent)
+
+    def _affordable(self) -> bool:
+        """Readings have a part of the budget to themselves: audits must not use up all of it."""
+        return self._spent <= max(_GRACE, _SHARE * self.session.options.overhead_budget * time.process_time())
+
+    def _enough_terms(self) -> bool:
+        """Each loss that was taken apart may be handed over at first; later a few of each audit."""
+        if self.session.audits < _ALL_OF:
+            return False
+        if self.session.audits != self._audit:
+            self._audit, self._handed = self.session.audits, 0
+        self._handed += 1
+        return self._handed > _OF_AN_AUDIT
 
     def _hand_over(self, terms: list[Event]) -> None:
         """The parts of the loss, as `dbg.update(...)` would be given them."""

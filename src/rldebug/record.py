@@ -63,6 +63,11 @@ class Schedule:
         """This update is due, whatever the clock says: there is something to see in it."""
         self._next = min(self._next, update)
 
+    def put_off(self, update: int) -> None:
+        """Not now: there is no time for it."""
+        later = update + max(update // self.early, 1)
+        self._next, self._next_first = max(self._next, later), max(self._next_first, later)
+
     def restart(self) -> None:
         """Another clock begins, at 0."""
         self._next = self._next_first = self._next_detail = self._debt = 0

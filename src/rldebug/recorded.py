@@ -79,6 +79,9 @@ def unwatched(script: Script) -> str:
     if not theirs:
         return ""
     named = ", ".join(name.removeprefix("__main__.") for name in list(theirs)[:3])
+    children = script.noted("child")
+    if any(each.get("told") for each in children):
+        return f"the program trains in {len(children)} processes ({named}): this is of the one that did most"
     return f"processes that the program started ({named}) were not watched: what they do is not in this report"
 
 

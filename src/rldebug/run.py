@@ -131,6 +131,7 @@ class Watched:
         }
         self._out, self._err = sys.stdout, sys.stderr  # the program may put its own in their place
         self._pid = os.getpid()
+        self._start = time.process_time()  # what we have taken before the program begins
         self._next_look = time.monotonic() + _FIRST_LOOK
         self._candidates: set[str] = set()
         self._reason: Finding | None = None  # why it is to stop
@@ -142,14 +143,17 @@ class Watched:
         """The program has imported torch."""
         if self.error is not None:
             return  # it is we who import it, after the program has failed
+        before = time.thread_time()
         with self._sandbox("watching"):
             self._make()
             self.session.install()
+            self.session.took(self._start + time.thread_time() - before)
             if (self.wishes.live or self.wishes.stop_on) and not self.wishes.record_only:
                 self.session.on_look = self.look
 
     def _make(self) -> None:
         from rldebug.capture.session import Options, Session
+        from rldebug.child import watch
         from rldebug.follow import Follower
         from rldebug.record import new_run_folder
 
@@ -163,6 +167,7 @@ class Watched:
             self.problems.append(f"{self.folder} cannot be made: the run is recorded in a folder for what is passing")
             self.folder = Path(tempfile.mkdtemp(prefix="rldebug-run-"))
         self.session = Session(self.folder, options)
+        self.session.watch_child = watch
         self.follower = Follower(self.session, self.folder)
 
     def came_out(self, error: BaseException) -> int:
@@ -242,6 +247,11 @@ class Watched:
         with self._sandbox("the end of the run folder"):
             if self.follower is not None:
                 self.follower.close(state=self._state(how), error=_said(self.error), crash=self._crash(), how=how)
+        with self._sandbox("what child processes did"):
+            if self.session is not None and self.folder is not None:
+                from rldebug.capture.children import gather
+
+                gather(self.folder)
 
     def _state(self, how: str) -> str:
         if isinstance(self.error, Exception):
@@ -292,10 +302,13 @@ class Watched:
         from rldebug import catalogue
         from rldebug.recorded import examine, recorded
 
-        catalogue.rules()
-        until = max(until, time.process_time() + _RULES)  # that the rules were slow to import must not cost them all
         seen = recorded(self.folder)
-        report = examine(seen, self.config, "run", until=until, more=self.problems, broken=self.broken)
+        # A rule that is named in a configuration may read anything.
+        named = self.config.select or self.config.ignore or self.config.rules
+        with catalogue.narrowed(None if named else frozenset(type(each).__name__ for each in seen.evidences)):
+            catalogue.rules()
+            until = max(until, time.process_time() + _RULES)  # that they were slow to import must not cost them all
+            report = examine(seen, self.config, "run", until=until, more=self.problems, broken=self.broken)
         with (self.folder / "findings.jsonl").open("a", encoding="utf-8") as file:
             for each in report.findings:
                 file.write(json.dumps(each.to_dict(), ensure_ascii=False) + "\n")

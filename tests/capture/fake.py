@@ -19,8 +19,12 @@ class Listening:
         self.updates = 0
         self.env_calls = 0
         self.on_finish: list[Any] = []
+        self.watch_child = None
         self.notes: list[dict[str, Any]] = []
         self.things: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def look_soon(self) -> None:
+        pass
 
     def note(self, kind: str, /, **detail: Any) -> None:
         self.notes.append({"kind": kind, "update": self.updates, **detail})

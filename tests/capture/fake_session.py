@@ -40,11 +40,18 @@ class FakeSession:
         self.updates = self.env_calls = 0
         self.on_audit: list[Any] = []
         self.on_finish: list[Any] = []
+        self.watch_child = None
         self.notes: list[tuple[str, dict[str, Any]]] = []
         self.things: dict[tuple[str, str], dict[str, Any]] = {}
 
     def stepped(self) -> None:
         self.updates += 1
+
+    def drew(self) -> None:
+        pass
+
+    def look_soon(self) -> None:
+        pass
 
     def note(self, kind: str, /, **detail: Any) -> None:
         self.notes.append((kind, detail))

@@ -38,7 +38,7 @@ def play(session, phases, seconds=0.0):
             session.log.step(env, 0, np.array([phase, step]), 1.0, False, False, None)
         if session.audit is not None:
             begun.append(session.audit.number)
-            session.spent += seconds
+            session.timed().spent += seconds
         session.stepped()
     return sorted(set(begun))
 
@@ -60,12 +60,36 @@ def test_a_budget_is_kept(make, monkeypatch):
         for step in range(20):
             session.log.step(env, 0, np.array([phase, step]), 1.0, False, False, None)
         if session.audit is not None:
-            session.spent += cost
+            session.timed().spent += cost
         session.stepped()
         clock[0] += 0.1
         free = 3 * cost + sessions._GRACE + cost  # the first three, the grace, and the one that is under way
         assert session.spent <= 0.05 * clock[0] + free + 0.2
     assert session.audits > 10, "there was room for more"
+
+
+def test_the_start_and_the_readings_are_paid_from_the_same_budget(make, monkeypatch):
+    clock = [10.0 * (sessions._GRACE + 0.3)]
+    monkeypatch.setattr(sessions.time, "process_time", lambda: clock[0])
+    session = make(overhead_budget=0.1)
+    session.timed().spent = sessions._GRACE + 0.2
+    assert session.within_budget()
+    session.took(0.5)
+    assert not session.within_budget()
+    assert session.spent == pytest.approx(sessions._GRACE + 0.7)
+    session.timed().spent = sessions._GRACE / 2
+    assert session.within_budget(), "short programs are seen too"
+
+
+def test_what_is_timed_within_what_is_timed_counts_once(make, monkeypatch):
+    session = make()
+    before = session.spent
+    clock = iter([1.0, 4.0])
+    with monkeypatch.context() as patched:
+        patched.setattr(sessions.time, "thread_time", lambda: next(clock))
+        with session.timed(), session.timed():
+            pass
+    assert session.spent - before == pytest.approx(3.0)
 
 
 def test_files_and_notes_are_bounded(make):

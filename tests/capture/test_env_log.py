@@ -1,6 +1,6 @@
 import numpy as np
 
-from rldebug.capture import env_log, env_stream
+from rldebug.capture import env_nodes, env_stream
 from rldebug.capture.env_log import EnvLog
 
 
@@ -122,8 +122,8 @@ def test_environments_called_in_turn_are_acted_on_together():
 
 
 def test_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr(env_log, "CAPACITY", 50)
-    monkeypatch.setattr(env_log, "RECENT", 20)
+    monkeypatch.setattr(env_nodes, "CAPACITY", 50)
+    monkeypatch.setattr(env_nodes, "RECENT", 20)
     monkeypatch.setattr(env_stream, "EPISODES", 16)
     log, env = log_of()
     log.reset(env, obs(-1), None, 1)
@@ -131,7 +131,7 @@ def test_memory_is_bounded(monkeypatch):
         log.step(env, 0, obs(number), 0.0, number % 5 == 4, False, None)
     assert len(log.nodes) <= 100
     assert len(log.index) <= 100
-    assert len(log.recent) <= 20
+    assert log.recent <= 20
     assert sum(each.obs is not None for each in log.nodes) <= 20
     told = log.streams[0].describe()
     assert told["episodes"] == 200

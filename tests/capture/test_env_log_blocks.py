@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rldebug.capture import env_log
+from rldebug.capture import env_log, env_nodes
 from rldebug.capture.env_log import EnvLog
 from rldebug.capture.env_stream import Node
 
@@ -74,7 +74,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_as_one_by_one(case, monkeypatch):
-    monkeypatch.setattr(env_log, "RECENT", 64)
+    monkeypatch.setattr(env_nodes, "RECENT", 64)
     monkeypatch.setattr(env_log, "ASIDE", 90)
     calls = 120 if case == "images" else 700
     aside, direct = play(True, calls=calls, **CASES[case]), play(False, calls=calls, **CASES[case])
@@ -113,7 +113,7 @@ def test_what_is_put_aside_is_bounded_and_a_copy():
         assert len(log._aside) <= env_log.ASIDE
         assert log._aside_bytes <= env_log.ASIDE_BYTES + frame.nbytes
     log.flush()
-    assert [int(each.obs[0, 0, 0]) for each in list(log.recent)[-3:]] == [397 % 256, 398 % 256, 399 % 256]
+    assert [int(each.obs[0, 0, 0]) for each in log.nodes[-3:]] == [397 % 256, 398 % 256, 399 % 256]
 
 
 def test_what_goes_wrong_later_is_not_the_readers_fault():
@@ -124,9 +124,82 @@ def test_what_goes_wrong_later_is_not_the_readers_fault():
     log.reset(env, np.zeros(3), None, 1)
     log.step(env, 0, np.zeros(3), "much", False, False, None)
     with pytest.raises(ValueError, match="much"):
-        log.steps  # noqa: B018
+        log.flush()
     failures = []
     log.failed = lambda: failures.append(1)
     log.step(env, 0, np.zeros(3), "much", False, False, None)
+    log.flush()
     assert log.steps == 0
     assert failures == [1]
+
+
+def test_environments_called_in_turn_are_kept_together():
+    logs = []
+    for lazy in (True, False):
+        log = EnvLog(lambda: (0, 0), lambda env: None)
+        log.lazy = lazy
+        envs = [Env() for _ in range(12)]
+        for place, env in enumerate(envs):
+            log.new(env, "gymnasium", 1, "disabled", {})
+            log.reset(env, np.array([place, -1.0]), None, 1)
+        for step in range(60):
+            for place, env in enumerate(envs):
+                log.step(env, step % 3, np.array([place, float(step)]), 1.0, step % 20 == 19, False, None)
+                if step % 20 == 19:
+                    log.reset(env, np.array([place, -float(step)]), None, 1)
+        log.flush()
+        logs.append(log)
+    aside, direct = logs
+    assert len(aside._blocks) <= 4 * 12
+    assert len(aside.nodes) == len(direct.nodes)
+    for one, two in zip(*(sorted(log.nodes, key=lambda each: (each.stream, each.call)) for log in logs), strict=True):
+        np.testing.assert_equal(one.obs, two.obs)
+        assert (one.action, one.reward, one.terminated, one.first) == (
+            two.action,
+            two.reward,
+            two.terminated,
+            two.first,
+        )
+        ahead, expected = aside.get(one.succ), direct.get(two.succ)
+        assert (ahead is None) == (expected is None)
+        if ahead is not None:
+            np.testing.assert_equal(ahead.obs, expected.obs)
+    for one, two in zip(aside.streams, direct.streams, strict=True):
+        np.testing.assert_equal(rounded(one.describe()), rounded(two.describe()))
+
+
+def test_a_step_that_is_put_aside_is_counted_at_once():
+    log = EnvLog(lambda: (0, 0), lambda env: None)
+    log.lazy = True
+    env = Env()
+    log.new(env, "gymnasium-vector", 3, "same-step", {})
+    log.reset(env, np.zeros((3, 2)), None, 3)
+    for _ in range(5):
+        log.step(env, np.zeros(3, int), np.zeros((3, 2)), np.ones(3), np.zeros(3, bool), np.zeros(3, bool), None)
+    assert log.steps == 15
+    assert not log._blocks
+
+
+def test_the_quick_way_says_the_same():
+    """As an environment is told of in the midst of an episode, and at its end."""
+    logs = []
+    for quick in (True, False):
+        told = []
+        log = EnvLog(lambda: (0, 0), told.append)
+        log.lazy, log.wake_at = True, 1 << 60
+        env = Env()
+        stream = log.new(env, "gymnasium-vector", 2, "same-step", {})
+        log.reset(env, np.zeros((2, 2)), None, 2)
+        for step in range(40):
+            obs, done = np.full((2, 2), float(step)), step % 10 == 9
+            ends, cuts, last = np.array([done, False]), np.zeros(2, bool), [obs[0] + 0.5, None] if done else None
+            if quick:
+                log.quick_step(env, stream, np.array([1, 0]), obs, np.ones(2), ends, cuts, last, done)
+            else:
+                log.step(env, np.array([1, 0]), obs, np.ones(2), ends, cuts, last)
+        assert len(told) == (2 if quick else 41)  # the reset, and the first after it
+        log.flush()
+        logs.append(log)
+    for one, two in zip(logs[0].nodes, logs[1].nodes, strict=True):
+        for name in Node.__slots__:
+            np.testing.assert_equal(getattr(one, name), getattr(two, name), err_msg=f"{name} of node {one.id}")

@@ -12,6 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from rldebug import commands
 from rldebug.commands.run import _hooks, _severity, _share
 from rldebug.config import Config
 from rldebug.finding import Finding, Report
@@ -28,6 +29,27 @@ def run(*words, before=("-m", "rldebug", "run"), **environment):
     command = [sys.executable, *before, *map(str, words)]
     given = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=given)
+
+
+@pytest.mark.parametrize(
+    ("words", "wishes"),
+    [
+        ("run train.py --seed 1", {"program": ("train.py", "--seed", "1")}),
+        ("run --quiet --folder here -- x", None),
+        ("run --live --name a train.py --quiet", {"program": ("train.py", "--quiet"), "live": True, "name": "a"}),
+        ("run --folder here train.py", {"program": ("train.py",), "folder": Path("here")}),
+        ("run --json x train.py", None),
+        ("run -m package", None),
+        ("run", None),
+        ("run --quiet", None),
+        ("report run", None),
+    ],
+)  # fmt: skip
+def test_few_options_need_no_parser(words, wishes, monkeypatch):
+    asked = []
+    monkeypatch.setattr("rldebug.run.run", asked.append)
+    commands._run_at_once(words.split())
+    assert asked == ([] if wishes is None else [Wishes(**wishes)])
 
 
 def alone(*words):

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from rldebug.capture.flags import ignored_flags
 from rldebug.capture.place import is_users, shown, users_frame
 from rldebug.capture.stand_in import stand_in
 from rldebug.capture.usage import usage_of
@@ -58,6 +59,12 @@ class Arguments:
                     each.name, value=each.value, where="parameter", read=0, line=(each.file, each.line),
                     holder=each.holder,
                 )  # fmt: skip
+
+        for flag in ignored_flags(sources):
+            self.session.note(
+                "flag", name=flag.name, function=flag.function, default=flag.default, line=(flag.file, flag.line),
+                called=(flag.file, flag.called),
+            )  # fmt: skip
 
     def _tell(self, name: str, **detail: Any) -> None:
         self.session.note("option", name=name, **detail)

@@ -227,6 +227,7 @@ class Backward:
             detail["reached"] = self.session.registry.owners(set(term.parameters) & ids if asked else term.parameters)
             detail["sides"] = {side: self.session.registry.owners(own) for side, own in detail.get("sides", {}).items()}
             detail["match"] = match
+            detail["strays"] = self._strays(term.parameters)
             audit.event("term", detail, arrays)
 
     def _scale_of(self, roots: list[Tensor]) -> float:
@@ -247,6 +248,18 @@ class Backward:
                     if each.requires_grad and id(each) not in ids
                 ]
         return missed
+
+    def _strays(self, ids: Iterable[int]) -> int:
+        """Leaves beneath a term that are no part of a network, and that no optimizer holds."""
+        registry = self.session.registry
+        loose = {each for each in ids if not registry.owners((each,))}
+        if not loose:
+            return 0
+        for each in list(registry.optimizers.values()):
+            optimizer = each()
+            for group in optimizer.param_groups if optimizer is not None else ():
+                loose -= {id(parameter) for parameter in group["params"]}
+        return len(loose)
 
     def _follow_lines(self, site: tuple[str, str, int]) -> None:
         """After the first loss lines are recorded, until one comes round again: by then each was seen with them."""

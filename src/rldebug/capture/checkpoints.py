@@ -217,6 +217,8 @@ class Checkpoints:
         if source is not None:
             self._take(source[0], source[1])
             self._follow(module, name, source[0], line)
+            # How training goes on from here is worth a look: inputs may be scaled otherwise, rates begin anew.
+            self.session.look_soon()
 
     def optimizer_loaded(self, optimizer: Optimizer, state: Any) -> None:
         self.given_state[optimizer] = self.session.updates

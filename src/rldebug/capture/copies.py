@@ -202,6 +202,9 @@ class Copies:
                 self._event(name, how="in place", line=None, **each)
             elif not any(places & now[name].places for places in explained):  # else a part of it was copied to
                 self._by_hand[name] = self._by_hand.get(name, 0) + 1
+                blend = self._blend(name, now)
+                if blend is not None and self.session.audit is not None:
+                    self.session.audit.event("blend", {"module": name, **blend})
         self._last = now
         return now
 
@@ -234,6 +237,25 @@ class Copies:
             "change": size / scale if scale else None,
             "updates": self.session.updates - old.update,
         }
+
+    def _blend(self, name: str, now: Mapping[str, _Weights]) -> dict[str, Any] | None:
+        """Parts of its old weights and of another network, which need not add up: new = keep · old + take · source."""
+        old, new = self._last[name], now[name]
+        square, size = float(old.flat.dot(old.flat)), float((new.flat - old.flat).norm())
+        for other, each in now.items():
+            if other == name or each.shapes != new.shapes or each.places & new.places or not size > 0.0:
+                continue
+            across, theirs = float(old.flat.dot(each.flat)), float(each.flat.dot(each.flat))
+            whole = square * theirs - across * across
+            if not whole > 1e-9 * square * theirs:
+                continue  # nearly the same: which part came from where cannot be told
+            mine, other_s = float(new.flat.dot(old.flat)), float(new.flat.dot(each.flat))
+            keep = (mine * theirs - other_s * across) / whole
+            take = (other_s * square - mine * across) / whole
+            left = float((new.flat - keep * old.flat - take * each.flat).norm()) / size
+            if left < _EXPLAINED:
+                return {"source": other, "keep": keep, "take": take, "residual": left}
+        return None
 
     def _event(self, module: str, *, source: str | None, how: str, line: tuple[str, int] | None, **rest: Any) -> None:
         tally = self._tally.setdefault((module, source, how), _Tally(module, source, how, line=line))

@@ -50,7 +50,11 @@ def _method(name: str, original: Any) -> Any:
         if torch.compiler.is_compiling():
             return original(self, *args, **kwargs)
         mine = here.watch
-        if mine is None or mine.session.audit is None or mine.inside():
+        if mine is None or mine.inside():
+            return original(self, *args, **kwargs)
+        if name == "sample":
+            mine.session.drew()
+        if mine.session.audit is None:
             return original(self, *args, **kwargs)
         mine.enter(True)
         try:
@@ -67,8 +71,10 @@ def _multinomial(original: Any) -> Any:
     def multinomial(*args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling():
             return original(*args, **kwargs)
-        result = original(*args, **kwargs)
         mine = here.watch
+        if mine is not None and not mine.inside():
+            mine.session.drew()
+        result = original(*args, **kwargs)
         if mine is not None and mine.session.audit is not None and not mine.inside():
             mine.look("multinomial", None, args, kwargs, result)
         return result

@@ -95,6 +95,7 @@ def facts_of(env: Any, created: tuple[str, int] | None = None) -> dict[str, Any]
         "time_limit": limit if visible or limit is not None else getattr(spec, "max_episode_steps", None),
         "registered_limit": getattr(registered, "max_episode_steps", None),  # stays when the wrapper is taken off
         "instances": _instances(layers),
+        "worlds": _worlds(layers),  # the same in two streams: one is played inside of the other
         "norm_reward": _norm_reward(layers),
         "created": None if created is None else list(created),
         "defined": _defined(type(layers[-1])),
@@ -108,6 +109,15 @@ def _instances(layers: list[Any]) -> int | None:
         if isinstance(envs, (list, tuple)) and 0 < len(envs) <= _LANES:
             return len({id(next((part for part in chain(lane) if not _library(part)), lane)) for lane in envs})
     return None
+
+
+def _worlds(layers: list[Any]) -> list[int]:
+    """Which objects the innermost environments are, for as long as they live."""
+    for each in layers:
+        envs = attribute(each, "envs")
+        if isinstance(envs, (list, tuple)) and 0 < len(envs) <= _WIDE:
+            return [id(innermost(lane)) for lane in envs]
+    return [id(layers[-1])]
 
 
 def _library(layer: Any) -> bool:

@@ -7,55 +7,55 @@ against it.
 
 from __future__ import annotations
 
-import threading
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from weakref import ReferenceType
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rldebug.capture.env_stream import Aside, Node, Seen, Stream, When
+from rldebug.capture.env_block import FEWEST, Aside, Block, suits
+from rldebug.capture.env_nodes import Memory
+from rldebug.capture.env_stream import Node, Stream, When
 from rldebug.capture.env_values import copied, flag, inner_of, number, one, strong, weak
-from rldebug.capture.fingerprints import fingerprint, flat, row_fingerprints
+from rldebug.capture.fingerprints import fingerprint, flat
 
-CAPACITY = 1 << 17  # nodes
-RECENT = 4096  # nodes whose observation itself is kept, where it is narrow
-RECENT_BYTES = 4 << 20
 _ROUND = 256  # environments that are stepped in turn
-ASIDE = 256  # calls that are put aside at most
+ASIDE = 1024  # calls that are put aside at most
 ASIDE_BYTES = 1 << 20
-_WIDE = 4096  # numbers in an observation that is not copied once more
+_IN_TURN = 4
+_MOST = 64  # environments whose calls are put aside
 
 
-class EnvLog:
+class EnvLog(Memory):
     def __init__(self, clock: Callable[[], tuple[int, int]], on_call: Callable[[Any], None]) -> None:
+        super().__init__()
         self.clock = clock  # the phase, and optimizer steps so far
         self.on_call = on_call  # with the environment, before a call is logged: a phase may end here
-        self.nodes: list[Node] = []
-        self.next_id = 0
-        self.index: dict[int, Node] = {}  # fingerprint -> the newest node with it
         self.streams: list[Stream] = []
-        self.recent: deque[Node] = deque()
+        self.last = 0  # id() of the environment called last
         self.newest: Stream | None = None  # the one called last
+        self.resetting = False  # the call that is told of is a reset
         self.round: dict[int, Stream] = {}  # those called in turn, each once so far
         self.calls = 0
         self.failed: Callable[[], None] | None = None
+        self.timed: AbstractContextManager[None] = nullcontext()  # around what is logged at once
         self.lazy = False  # nobody looks at nodes for now: steps are put aside
         self._steps = 0
-        self._when: When = (0, 0, 0)
         self._aside: list[Aside] = []
-        self._aside_bytes = 0
+        self._now: Aside | None = None  # the one under way
+        self._aside_bytes = 0  # that there is room for
+        self._in_turn = False
+        self.wake_at = 0  # the number of calls from which on the next one is told to on_call
+        self.now = (0, 0)  # what the clock said at the last call
         self._known: dict[int, tuple[ReferenceType[Any] | Any, Stream]] = {}
-        self._bytes = 0
-        self._lock = threading.RLock()  # actors may run in threads of their own
 
     # ── what the hooks tell ─────────────────────────────────────────────────────────────────────────────────────────
 
     def new(self, env: Any, kind: str, lanes: int, autoreset: str, facts: dict[str, Any]) -> Stream:
         stream = Stream(len(self.streams), env, kind, lanes, autoreset, facts)
         self.streams.append(stream)
+        self.last = 0
         for each in {id(env): env, id(inner_of(env)): inner_of(env)}.values():
             self._known[id(each)] = (weak(each), stream)
         return stream
@@ -72,12 +72,15 @@ class EnvLog:
         return None
 
     def reset(self, env: Any, obs: Any, seed: Any, lanes: int, mask: Any = None) -> None:
+        self.resetting = True
         self.on_call(env)
+        self.resetting = False
         with self._lock:
             stream = self.stream_of(env) or self.new(env, "unknown", lanes, "disabled", {})
             when = self._called(stream)
-            if self.lazy and type(obs) is np.ndarray and mask is None:
-                self._put_aside(stream, when, None, obs, None, seed, None, None)
+            if mask is None and (aside := self._aside_for(stream, obs)) is not None:
+                aside.resets[aside.count] = seed
+                aside.add(self.now, None, obs, 0.0)
             else:
                 self.flush()
                 self._saw_reset(stream, when, obs, seed, mask)
@@ -108,6 +111,7 @@ class EnvLog:
     ) -> None:
         self.on_call(env)
         with self._lock:
+            self.last = id(env)
             stream = self.stream_of(env)
             if stream is None:
                 lanes = len(reward) if getattr(reward, "ndim", 0) else 1
@@ -116,12 +120,55 @@ class EnvLog:
             when = self._called(stream)
             if stream.last is not None and obs is stream.last and not isinstance(obs, (int, float)):
                 stream.aliased += 1
-            if self.lazy and type(obs) is np.ndarray:
-                self._put_aside(stream, when, action, obs, reward, final_obs, terminated, truncated)
+            if (aside := self._aside_for(stream, obs)) is not None:
+                if np.any(terminated) or np.any(truncated):
+                    aside.ends[aside.count] = (copied(terminated), copied(truncated), copied(final_obs))
+                aside.add(self.now, action, obs, np.ravel(reward) if stream.vector else reward)
             else:
                 self.flush()
-                self._saw_step(stream, when, action, obs, reward, terminated, truncated, final_obs)
+                with self.timed:
+                    self._saw_step(stream, when, action, obs, reward, terminated, truncated, final_obs)
             stream.last = obs
+
+    def quick_step(
+        self, env: Any, stream: Stream, action: Any, obs: Any, reward: Any, ended: Any, cut: Any, finals: Any,
+        done: bool,
+    ) -> None:  # fmt: skip
+        """As step, where the stream is known, and the results are arrays or plain numbers; done: an episode ends."""
+        with self._lock:
+            aside = self._now
+            if self.calls < self.wake_at and id(env) == self.last and aside is not None and aside.takes(stream, obs):
+                self.calls += 1
+                stream.calls += 1
+                if obs is stream.last:
+                    stream.aliased += 1
+                stream.last = obs
+                if done:
+                    aside.ends[aside.count] = (copied(ended), copied(cut), copied(finals))
+                aside.add(self.now, action, obs, reward)
+                return
+        self._less_quick_step(env, stream, action, obs, reward, ended, cut, finals, done)
+
+    def _less_quick_step(
+        self, env: Any, stream: Stream, action: Any, obs: Any, reward: Any, ended: Any, cut: Any, finals: Any,
+        done: bool,
+    ) -> None:  # fmt: skip
+        self.on_call(env)
+        with self._lock:
+            self.last = id(env)
+            when = self._called(stream)
+            if obs is stream.last:
+                stream.aliased += 1
+            stream.last = obs
+            aside = self._aside_for(stream, obs)
+            if aside is not None:
+                if done:
+                    aside.ends[aside.count] = (copied(ended), copied(cut), copied(finals))
+                aside.add(self.now, action, obs, reward)
+                return
+            self.flush()
+            with self.timed:
+                self._saw_step(stream, when, action, obs, reward, ended, cut, finals)
 
     def _saw_step(
         self, stream: Stream, when: When, action: Any, obs: Any, reward: Any, terminated: Any, truncated: Any,
@@ -144,7 +191,7 @@ class EnvLog:
 
     def _step(
         self, stream: Stream, lane: int, action: Any, obs: Any, reward: float, terminated: bool, truncated: bool,
-        final: Any, fp: int | None = None,
+        final: Any,
     ) -> None:  # fmt: skip
         before = stream.current[lane]
         if obs is None and stream.over[lane]:
@@ -153,7 +200,7 @@ class EnvLog:
         phantom = stream.over[lane] and stream.autoreset == "next-step"
         if stream.over[lane] and not phantom and stream.autoreset == "disabled":
             stream.stepped_after_end += 1
-        node = self._node(stream, lane, obs, fp)
+        node = self._node(stream, lane, obs)
         led_to: Node | None = node
         if done and final is not None and stream.autoreset != "next-step":
             led_to = self._node(stream, lane, final)
@@ -173,7 +220,8 @@ class EnvLog:
         stream.current[lane] = node
         stream.over[lane] = done and not node.first
         if before is not None:
-            stream.frames.look(before.obs, node.obs, reset=node.first)
+            last = led_to if led_to is not None and led_to is not node else before
+            stream.frames.look(last.obs, node.obs, reset=node.first)
         if phantom:
             return
         self._steps += 1
@@ -190,127 +238,75 @@ class EnvLog:
 
     # ── put aside, and logged later ─────────────────────────────────────────────────────────────────────────────────
 
-    def _put_aside(
-        self, stream: Stream, when: When, action: Any, obs: NDArray[Any], reward: Any, more: Any, terminated: Any,
-        truncated: Any,
-    ) -> None:  # fmt: skip
-        """Between audits nobody asks for nodes: they are made in blocks, at a fifth of the cost."""
-        kept = obs.copy()  # the program, or the environment, may write into its arrays
-        if reward is not None:
-            if stream.vector:
-                reward, terminated, truncated = np.array(reward), np.array(terminated), np.array(truncated)
-            if more is not None:
-                more = kept if more is obs else copied(more)
-        self._aside.append((stream, when, action, kept, reward, more, terminated, truncated))
-        self._aside_bytes += obs.nbytes
-        if len(self._aside) >= ASIDE or self._aside_bytes > ASIDE_BYTES:
+    def _aside_for(self, stream: Stream, obs: Any) -> Aside | None:
+        """Between audits nobody asks for nodes: what they are made of is kept, and logged in blocks.
+
+        The call itself is counted already.
+        """
+        if not self.lazy or type(obs) is not np.ndarray or obs.dtype.kind not in "fiub":
+            return None
+        aside, number = self._now, stream.calls
+        if aside is not None and aside.takes(stream, obs) and aside.first + aside.count == number:
+            return aside
+        if stream.vector and len(obs) != stream.lanes:
+            return None
+        if len(self._aside) > _IN_TURN:
+            # Many environments that are called in turn: the calls of each are kept together.
+            self._in_turn = self._in_turn or sum(each.count for each in self._aside) < FEWEST * len(self._aside)
+            own = [each for each in self._aside if each.stream is stream] if self._in_turn else []
+            if own and own[-1].takes(stream, obs) and own[-1].first + own[-1].count == number:
+                self._now = own[-1]
+                return self._now
+            if own or not self._in_turn:
+                self.flush()
+        size = max(obs.nbytes, 1)
+        room = max(min(ASIDE, ASIDE_BYTES // size), 1)
+        if self._aside_bytes + room * size > ASIDE_BYTES and (len(self._aside) >= _MOST or room < ASIDE):
             self.flush()
+        self._now = Aside(stream, obs, room)
+        self._aside.append(self._now)
+        self._aside_bytes += room * size
+        return self._now
 
     def flush(self) -> None:
         """Log what was put aside. Called before anything is read."""
         if not self._aside:
             return
         with self._lock:
-            aside, self._aside, self._aside_bytes = self._aside, [], 0
-            start = 0
+            aside, self._aside, self._now = self._aside, [], None
+            self._aside_bytes, self._in_turn = 0, False
             try:
-                for place, (stream, _, _, obs, *_) in enumerate(aside):
-                    first = aside[start]
-                    if stream is not first[0] or obs.shape != first[3].shape or obs.dtype != first[3].dtype:
-                        self._log(aside[start:place])
-                        start = place
-                self._log(aside[start:])
+                for each in aside:
+                    self._log(each)
             except Exception:
                 if self.failed is None:
                     raise
                 self.failed()  # whoever wanted to read something is not to blame
 
-    def _log(self, calls: list[Aside]) -> None:
+    def _log(self, aside: Aside) -> None:
         """Calls of one environment, one after the other. Does what _saw_step and _saw_reset do."""
-        stream, _, _, obs, *_ = calls[0]
-        lanes, vector = stream.lanes, stream.vector
-        if len(calls) < 4 or (vector and (obs.ndim < 2 or len(obs) != lanes)) or obs.ndim == 0:
-            for stream, when, action, obs, reward, more, terminated, truncated in calls:
-                if reward is None:
+        stream = aside.stream
+        if not suits(aside):
+            for when, reset, action, obs, reward, terminated, truncated, more in aside.calls():
+                if reset:
                     self._saw_reset(stream, when, obs, more, None)
                 else:
                     self._saw_step(stream, when, action, obs, reward, terminated, truncated, more)
             return
-        block: Any = None
-        if obs.size > _WIDE * lanes:
-            rows = [row for each in calls for row in (each[3] if vector else [each[3]])]
-            prints = [fingerprint(each) for each in rows]
-        else:
-            block = np.stack([each[3] for each in calls])
-            block = block.reshape(len(calls) * lanes, *obs.shape[1:]) if vector else block
-            rows, prints = list(block), row_fingerprints(block.reshape(len(block), -1))
-        seen = Seen([], 0, [])
-        start = 0
-        for _, when, action, obs, reward, more, terminated, truncated in calls:
-            self._when = when
-            if reward is None:
-                self._saw_reset(stream, when, obs, more, None)
-            elif vector:
-                self._log_step(
-                    stream, start, rows, prints, stream.parts(action), np.ravel(reward).astype(np.float64).tolist(),
-                    np.ravel(terminated).tolist(), np.ravel(truncated).tolist(), more, seen,
-                )  # fmt: skip
-            else:
-                final = more[0] if isinstance(more, (list, tuple)) and more else more
-                ended, cut = flag(terminated), flag(truncated)
-                self._log_step(
-                    stream, start, rows, prints, [one(action)], [number(reward)], [ended], [cut], [final], seen
-                )
-            start += lanes
-        self._steps += len(seen.rewards)
-        stream.steps += len(seen.rewards)
-        if seen.rewards:
-            stream.rewarded(seen.rewards)
-        if block is None:
-            for count, place in enumerate(seen.places):
-                stream.look_at_obs(rows[place], count < seen.repeated)
-        elif seen.places:
-            stream.look_at_block(block[seen.places], seen.repeated)
-
-    def _log_step(
-        self, stream: Stream, start: int, rows: Sequence[Any], prints: list[int], actions: Sequence[Any],
-        rewards: list[float], ends: list[Any], cuts: list[Any], finals: Any, seen: Seen,
-    ) -> None:  # fmt: skip
-        phase, update, call = self._when
-        look, pictures = call < 256 or call % 8 == 0, rows[start].ndim == 3
-        current, running, over, counts = stream.current, stream.running, stream.over, stream.counts
-        for lane, (action, reward) in enumerate(zip(actions, rewards, strict=True)):
-            place = start + lane
-            before, fp = current[lane], prints[place]
-            if ends[lane] or cuts[lane] or over[lane] or before is None:
-                final = None if finals is None else finals[lane]
-                ended, cut = bool(ends[lane]), bool(cuts[lane])
-                self._step(stream, lane, action, rows[place], reward, ended, cut, final, fp)
-                continue
-            node = self._made(stream, lane, fp, rows[place])
-            if look:
-                seen.places.append(place)
-                seen.repeated += before.fp == fp
-            before.action, before.reward, before.acted = action, reward, True
-            before.phase, before.update = phase, update
-            before.nxt = before.succ = node.id
-            current[lane] = node
-            if pictures:
-                stream.frames.look(before.obs, node.obs, reset=False)
-            total, length = running[lane]
-            running[lane] = (total + reward, length + 1)
-            seen.rewards.append(reward)
-            if type(action) is int:
-                counts[action] = counts.get(action, 0) + 1
-            elif look:
-                stream.look_at_action(action)
+        block = Block(aside, self.next_id)
+        if stream.shape is None:
+            stream.shape, stream.dtype = block.rows[0].shape, str(block.rows[0].dtype)
+        block.tell_stream()
+        self._steps += int(block.counted.sum())
+        self._remember(block)
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def steps(self) -> int:
-        self.flush()
-        return self._steps
+        if any(each.stream.autoreset == "next-step" for each in self._aside):
+            self.flush()  # some of them may only reset, and do not count
+        return self._steps + sum((each.count - len(each.resets)) * each.stream.lanes for each in self._aside)
 
     def _called(self, stream: Stream) -> When:
         self.calls += 1
@@ -320,72 +316,23 @@ class EnvLog:
                 self.round = {}  # its turn again: another round
             self.newest = stream
         self.round[stream.index] = stream
-        phase, update = self.clock()
+        phase, update = self.now = self.clock()
         if phase != stream.phase:
             stream.phase = phase
             stream.phases += 1
         return phase, update, stream.calls
 
-    def _node(self, stream: Stream, lane: int, obs: Any, fp: int | None = None) -> Node:
+    def _node(self, stream: Stream, lane: int, obs: Any) -> Node:
         array = flat(obs)
         before = stream.current[lane]
         if array is None:
             return self._made(stream, lane, 0, None)
-        if fp is None:
-            fp = fingerprint(array)
-            array = array.copy()  # the environment may reuse its array
+        fp = fingerprint(array)
+        array = array.copy()  # the environment may reuse its array
         node = self._made(stream, lane, fp, array)
-        if self._when[2] < 256 or self._when[2] % 8 == 0:
+        if stream.due(self._when[2]):
             stream.look_at_obs(array, before is not None and before.fp == fp)
         return node
-
-    def _made(self, stream: Stream, lane: int, fp: int, array: NDArray[Any] | None) -> Node:
-        nodes = self.nodes
-        if len(nodes) >= 2 * CAPACITY:
-            self._forget()
-            nodes = self.nodes
-        phase, update, call = self._when
-        node = Node(self.next_id, fp, stream.index, lane, call, phase, update)
-        self.next_id += 1
-        nodes.append(node)
-        if array is None:
-            return node
-        if stream.shape is None:
-            stream.shape, stream.dtype = array.shape, str(array.dtype)
-        same = self.index.get(fp)
-        if same is not None:
-            node.alike = same.id
-        self.index[fp] = node
-        node.obs = array
-        self.recent.append(node)
-        self._bytes += array.nbytes
-        if len(self.recent) > RECENT or self._bytes > RECENT_BYTES:
-            self._drop()
-        return node
-
-    def _forget(self) -> None:
-        """The older half. Seldom, and all at once: a list is quick to look things up in by number."""
-        gone, self.nodes = self.nodes[:CAPACITY], self.nodes[CAPACITY:]
-        for each in gone:
-            if self.index.get(each.fp) is each:
-                del self.index[each.fp]
-
-    def _drop(self) -> None:
-        while len(self.recent) > RECENT or (self._bytes > RECENT_BYTES and len(self.recent) > 8):
-            old = self.recent.popleft()
-            if old.obs is not None:
-                self._bytes -= old.obs.nbytes
-                old.obs = None
-
-    def find(self, fp: int) -> Node | None:
-        self.flush()
-        return self.index.get(fp)
-
-    def get(self, id: int) -> Node | None:
-        """By id; None where it is forgotten."""
-        self.flush()
-        place = id - self.next_id + len(self.nodes)
-        return self.nodes[place] if 0 <= place < len(self.nodes) else None
 
     def current(self, count: int | None = None) -> list[Node]:
         """What the program acts on now: in the environment called last, or in all those it has called in turn, where

@@ -258,6 +258,29 @@ def finals(info: Any, done: Any, lanes: int, obs: Any, batched: bool = False) ->
     return None if found is obs or _equal(found, obs) else [found]
 
 
+def plain_batch(lanes: int, action: Any, result: Any) -> tuple[Any, ...] | None:
+    """Gymnasium's five of a vector of environments, where all are arrays with a row for each: observations, rewards,
+    two flags, last observations, and whether an episode ended."""
+    if type(result) is not tuple or len(result) != 5:
+        return None
+    obs, reward, terminated, truncated, info = result
+    if not type(obs) is type(reward) is type(terminated) is type(truncated) is type(action) is np.ndarray:
+        return None
+    if not (reward.shape == terminated.shape == truncated.shape == action.shape[:1] == obs.shape[:1] == (lanes,)):
+        return None
+    if obs.dtype == object or reward.dtype == object or terminated.dtype != bool or truncated.dtype != bool:
+        return None
+    ends, cuts = terminated.tolist(), truncated.tolist()  # quicker than any(), for few
+    if True not in ends and True not in cuts:
+        return obs, reward, terminated, truncated, None, False
+    found = info.get("final_obs") if type(info) is dict else None
+    if type(found) is np.ndarray and found.dtype == object and found.shape == (lanes,):
+        last = [host(each) if end or cut else None for each, end, cut in zip(found, ends, cuts, strict=True)]
+        return obs, reward, terminated, truncated, last, True
+    final = finals(info, terminated | truncated, lanes, None, batched=True) if info else None
+    return obs, reward, terminated, truncated, final, True
+
+
 def leading(value: Any) -> int | None:
     """Length of the first axis of a batch."""
     if isinstance(value, dict):

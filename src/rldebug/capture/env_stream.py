@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,20 +15,12 @@ from rldebug.capture.frames import Frames
 
 EPISODES = 2048  # that are kept of a stream, evenly spread
 _DISTINCT = 64
+_ALL = 256  # calls of which everything is looked at; then of every eighth, or fewer where observations are wide
+_OFTEN, _SELDOM = 8, 32
+_WIDE = 1024
 
 
 When = tuple[int, int, int]  # phase, optimizer steps so far, and the number of the call
-Aside = tuple["Stream", When, Any, NDArray[Any], Any, Any, Any, Any]
-"""Action, observation, reward, final observations (of a reset None, and the seed), terminated, truncated."""
-
-
-@dataclass
-class Seen:
-    """In calls that are logged together."""
-
-    places: list[int]  # observations to be looked at
-    repeated: int
-    rewards: list[float]  # of steps in the midst of an episode
 
 
 class Node:
@@ -94,6 +85,10 @@ class Stream:
         self.frames = Frames()
         self.last: Any = None  # the observation object handed over last, to notice when it is reused
 
+    @property
+    def wide(self) -> bool:
+        return self.shape is not None and math.prod(self.shape) > _WIDE
+
     def parts(self, value: Any) -> Sequence[Any]:
         """One for each lane."""
         return parts_of(value, self.lanes) if self.vector else [one(value)]
@@ -151,6 +146,18 @@ class Stream:
         if len(self.distinct) < _DISTINCT:
             self.distinct.update(rewards)
 
+    def rewarded_block(self, rewards: NDArray[np.float64]) -> None:
+        """As rewarded, with many."""
+        self.reward.add_block(rewards)
+        self.zeros += len(rewards) - int(np.count_nonzero(rewards))
+        if len(self.distinct) < _DISTINCT:
+            self.distinct.update(np.unique(rewards)[:_DISTINCT].tolist())
+
+    def chosen(self, actions: NDArray[Any]) -> None:
+        """Actions that are whole numbers."""
+        for action, count in zip(*(each.tolist() for each in np.unique(actions, return_counts=True)), strict=True):
+            self.counts[action] = self.counts.get(action, 0) + count
+
     def ended(self, lane: int, terminated: bool, update: int) -> None:
         total, length = self.running[lane]
         self.running[lane] = (0.0, 0)
@@ -162,6 +169,10 @@ class Stream:
             if len(self.episodes) >= EPISODES:
                 self.episodes = self.episodes[1::2]
                 self.every *= 2
+
+    def due(self, calls: Any) -> Any:
+        """Whether the observations of a call, or of each of several, are looked at: all at first, then some."""
+        return (calls < _ALL) | (calls % (_SELDOM if self.wide else _OFTEN) == 0)
 
     def look_at_obs(self, array: NDArray[Any], repeated: bool) -> None:
         self.looked += 1
@@ -217,6 +228,14 @@ class _Numbers:
             self.low = low
         if high > self.high:
             self.high = high
+
+    def add_block(self, values: NDArray[np.float64]) -> None:
+        self.count += len(values)
+        self.total += float(values.sum())
+        self.squares += float((values * values).sum())
+        known = values[~np.isnan(values)]
+        if len(known):
+            self.low, self.high = min(self.low, float(known.min())), max(self.high, float(known.max()))
 
     def describe(self) -> dict[str, Any]:
         if not self.count:

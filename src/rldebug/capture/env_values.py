@@ -60,3 +60,12 @@ def weak(thing: Any) -> Any:
 
 def strong(reference: Any) -> Any:
     return reference()
+
+
+def seed_of(original: Any, args: Any, kwargs: Any) -> Any:
+    """The seed that reset was called with, however it was given."""
+    if "seed" in kwargs or not args:
+        return kwargs.get("seed")
+    code = getattr(original, "__code__", None)
+    names = code.co_varnames[1 : code.co_argcount] if code is not None else ()
+    return args[names.index("seed")] if "seed" in names[: len(args)] else None

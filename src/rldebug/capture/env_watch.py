@@ -12,7 +12,8 @@ import numpy as np
 
 from rldebug.capture.env_calls import GROUP, Gate, Shared, cover_class, stand_in
 from rldebug.capture.env_facts import autoreset_of, facts_of, innermost, unwrapped
-from rldebug.capture.env_results import batch, copied, finals, host, number, reset_obs, understand
+from rldebug.capture.env_results import batch, copied, finals, host, number, plain_batch, reset_obs, understand
+from rldebug.capture.env_values import seed_of
 from rldebug.capture.place import users_line
 
 _MANY = 4096  # environments; a program may make one for every episode
@@ -23,7 +24,7 @@ _FLAGS = frozenset({bool, np.bool_, int})
 class Known:
     """An environment object as the program calls it; the outermost of its wrappers."""
 
-    __slots__ = ("agents", "facts", "inner", "lanes", "plain", "ref", "sent", "vector")
+    __slots__ = ("agents", "facts", "inner", "lanes", "plain", "ref", "sent", "stream", "vector")
 
     def __init__(self, env: Any, inner: Any, lanes: int, vector: bool) -> None:
         self.ref, self.inner = ref(env), ref(inner)
@@ -32,6 +33,7 @@ class Known:
         self.facts: dict[str, Any] = {}
         self.sent: Any = None  # by step_async, and not yet waited for
         self.agents: list[Any] = []
+        self.stream: Any = None  # of the log, once it was asked for
 
 
 class Watch:
@@ -145,7 +147,12 @@ class Watch:
             if type(terminated) not in _FLAGS or terminated or truncated or not isinstance(obs, np.ndarray):
                 self.tell(self.saw_step, env, copy, result)
             elif isinstance(reward, _SCALARS) and type(truncated) in _FLAGS:
-                self.log.step(known.inner(), copy, obs, reward, terminated, truncated, None)
+                inner = known.inner()
+                stream = known.stream or self.stream_of(known, inner)
+                if stream is None or stream.vector:
+                    self.log.step(inner, copy, obs, reward, terminated, truncated, None)
+                else:
+                    self.log.quick_step(inner, stream, copy, obs, reward, terminated, truncated, None, False)
             else:
                 self.tell(self.saw_step, env, copy, result)
         except Exception:
@@ -156,15 +163,30 @@ class Watch:
         """The same for a vector of environments."""
         copy = action.copy() if type(action) is np.ndarray else self.action_of((action,), {})
         result = self.call(original, env, (action,), {})
-        if self.shared.waiting or self.shared.renewed or not _is_quick(known, copy, result):
+        quick = None if self.shared.waiting else self.quick_results(known, copy, result)
+        if quick is None:
             self.tell(self.saw_step, env, copy, result)
             return result
+        self.shared.renewed = False
         try:
-            obs, reward, terminated, truncated, _ = result
-            self.log.step(known.inner(), copy, obs, reward, terminated, truncated, None)
+            inner = known.inner()
+            stream = known.stream or self.stream_of(known, inner)
+            if stream is None or not stream.vector or stream.lanes != known.lanes:
+                self.log.step(inner, copy, *quick[:5])
+            else:
+                self.log.quick_step(inner, stream, copy, *quick)
         except Exception:
             self.switch.failed(GROUP)
         return result
+
+    def quick_results(self, known: Known, action: Any, result: Any) -> tuple[Any, ...] | None:
+        """Observations, rewards, two flags, last observations, and whether one ended, of a vector of environments where
+        all is plain arrays, with one row for each."""
+        return plain_batch(known.lanes, action, result) if known.vector and known.lanes > 1 else None
+
+    def stream_of(self, known: Known, inner: Any) -> Any:
+        known.stream = self.log.stream_of(inner) if hasattr(self.log, "quick_step") else None
+        return known.stream
 
     def step(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
         if GROUP in self.off:
@@ -262,6 +284,8 @@ class Watch:
             known.facts.update(facts_of(env, self.created(env)))
         except Exception as error:  # a space or spec unlike any we know: no reason to stop watching
             known.facts.update({"id": type(inner).__name__, "unreadable": repr(error)})
+        for each in self.known.values():
+            each.stream = None  # it may be of this very environment
         self.log.new(inner, self.kind_of(known), known.lanes, self.autoreset(env), known.facts)
 
     def kind_of(self, known: Known) -> str:
@@ -363,31 +387,7 @@ class Watch:
         self.log.step(known.inner(), action, obs, reward, terminated, truncated, final)
 
 
-def _is_quick(known: Known, action: Any, result: Any) -> bool:
-    """Five results of a vector of environments, arrays with one row for each, and no end."""
-    lanes = known.lanes
-    if not known.vector or lanes < 2 or type(result) is not tuple or len(result) != 5:
-        return False
-    obs, reward, terminated, truncated, _ = result
-    if not type(obs) is type(reward) is type(terminated) is type(truncated) is type(action) is np.ndarray:
-        return False
-    one = (lanes,)
-    if not (reward.shape == terminated.shape == truncated.shape == action.shape[:1] == obs.shape[:1] == one):
-        return False
-    if obs.dtype == object or reward.dtype == object:
-        return False
-    return True not in terminated.tolist() and True not in truncated.tolist()  # quicker than any(), for few
-
-
 def _is_plain(result: Any) -> bool:
     if type(result) is not tuple or len(result) != 5 or not isinstance(result[1], _SCALARS):
         return False
     return type(result[2]) in _FLAGS and type(result[3]) in _FLAGS
-
-
-def seed_of(original: Any, args: Any, kwargs: Any) -> Any:
-    if "seed" in kwargs or not args:
-        return kwargs.get("seed")
-    code = getattr(original, "__code__", None)
-    names = code.co_varnames[1 : code.co_argcount] if code is not None else ()
-    return args[names.index("seed")] if "seed" in names[: len(args)] else None

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LONGEST = 8
+_GUESSES = 16  # steps in which it is found out how many parts a vector has
 _ALL = 256  # observations that are looked at one and all; then every eighth
 
 
@@ -18,20 +19,29 @@ class Frames:
         self.length = self.calls = 0
         self.looked = self.equal = self.moved = 0
         self.begun = self.begun_equal = self.carried = 0
+        self.parts = 0  # of a vector that is a stack
+        self._guesses = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether vectors are looked at: they are a stack, or nobody knows yet."""
+        return bool(self.parts) or self._guesses < _GUESSES
 
     def look(self, before: NDArray[Any] | None, obs: NDArray[Any] | None, *, reset: bool) -> None:
         """Two observations of a lane that followed each other; reset: the second is the first of an episode."""
         self.calls += 1
-        if obs is None or obs.ndim != 3 or (self.calls > _ALL and self.calls % 8 and not reset):
+        if obs is None or not 1 <= obs.ndim <= 3 or (self.calls > _ALL and self.calls % 8 and not reset):
             return
         if self.begun > _ALL and reset:
             return
-        now = _stack(obs)
+        if obs.ndim == 1:
+            self._guess(before, obs, reset)
+        now = _stack(obs, self.parts)
         if now is None:
             return
         self.length = len(now)
         equal = all(np.array_equal(now[0], each) for each in now[1:])
-        last = None if before is None or before.shape != obs.shape else _stack(before)
+        last = None if before is None or before.shape != obs.shape else _stack(before, self.parts)
         follows = last is not None and np.array_equal(now[:-1], last[1:])
         if reset:
             self.begun += 1
@@ -42,6 +52,18 @@ class Frames:
         self.equal += equal
         self.moved += follows and not equal
 
+    def _guess(self, before: NDArray[Any] | None, obs: NDArray[Any], reset: bool) -> None:
+        """A vector may be several, one behind the other: in how many parts it moves on."""
+        if self.parts or reset or self._guesses >= _GUESSES or before is None or before.shape != obs.shape:
+            return
+        self._guesses += 1
+        for parts in range(2, _LONGEST + 1):
+            size = obs.size // parts
+            if obs.size % parts == 0 and size > 1 and np.array_equal(obs[:-size], before[size:]):
+                if not np.array_equal(obs, before):
+                    self.parts = parts
+                return
+
     def describe(self) -> dict[str, int]:
         """equal: all frames of the stack are; moved: as a stack does; begun, carried: of first observations."""
         if not self.length:
@@ -50,7 +72,11 @@ class Frames:
         return {name: int(getattr(self, name)) for name in names}
 
 
-def _stack(obs: NDArray[Any]) -> NDArray[Any] | None:
+def _stack(obs: NDArray[Any], parts: int = 0) -> NDArray[Any] | None:
     """Frames along the first axis; they are counted by the shorter of the two outer ones."""
+    if obs.ndim == 1:
+        return obs.reshape(parts, -1) if parts and obs.size % parts == 0 else None
+    if obs.ndim == 2:
+        return obs if 2 <= len(obs) <= _LONGEST else None
     stack = np.moveaxis(obs, -1, 0) if obs.shape[-1] <= obs.shape[0] else obs
     return stack if 2 <= len(stack) <= _LONGEST else None

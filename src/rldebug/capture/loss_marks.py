@@ -91,6 +91,8 @@ class Marks:
             if ready:
                 marks[node] = self._mark(node, name, node.next_functions)
                 continue
+            if node in marks:
+                continue
             if name not in _LOOKED_INTO and not (name in ("Mm", "Bmm") and math.prod(shape_of(node)) == 1):
                 marks[node] = bottom(node, name)
                 continue
@@ -102,7 +104,7 @@ class Marks:
             for place, (each, _) in enumerate(node.next_functions):
                 if each is not None:
                     above.setdefault(each, []).append((node, place))
-                    if each not in begun:
+                    if each not in marks:  # once more, where it waits already: what stands on it comes after it
                         begun.add(each)
                         todo.append((each, False))
 
@@ -205,6 +207,8 @@ class Marks:
             if here.tag == "net":
                 return here
             return negated(node, here) if number.item() < 0 else here
+        if here.tag == "probs" and name == "Mul" and _is_mask(number):
+            return here  # of actions that are not allowed, or but the one that was taken
         if here.tag == "table":
             return Mark("soft", sign=here.sign, shifted=here.shifted, of=node)
         if here.tag in ("square", "log", "net"):
@@ -222,9 +226,18 @@ class Marks:
             return Mark("kl" if first.shifted else "softsum", sign=first.sign, of=node)
         if first.tag == "logp" and base_name(node.next_functions[0][0]) == "Stack" and len(first.picks) > 1:
             return first if self.one_step(first.picks) else MIX
+        if first.tag == "probs":
+            product = node.next_functions[0][0]
+            masked = base_name(product) == "Mul" and None in [each for each, _ in product.next_functions]
+            if masked and chosen_by_mask(node):
+                return Mark("prob", picks=(("mask", product),), of=node)
         if first.tag in ("table", "probs"):
             return NET
         return first
+
+
+def _is_mask(number: Tensor) -> bool:
+    return number.dim() > 0 and number.shape[-1] > 1 and bool(((number == 0) | (number == 1)).all())
 
 
 def _square(node: Node, marks: Marks, base: Node | None, number: float = 1.0) -> Mark:

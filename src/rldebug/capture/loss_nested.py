@@ -137,6 +137,9 @@ def _surrogate(
         other["bounded"] = bare[0].path
     else:
         other["clipped"] = bare[1 - free].path
+        beside = bare[1 - free].node
+        if clip is None and base_name(beside) == "Clamp":  # the product is held back, and not the ratio
+            other["product"] = (number_of(saved(beside, "min")), number_of(saved(beside, "max")))
     mark = marks.of(bare[free].node) or Mark("ratio")
     other["top"] = node
     found.append(Piece("clipped", bare[free].node, bare[free].output, mark, on.but(nested=on.nested + how), other))

@@ -38,6 +38,7 @@ class Path:
     shifted: bool = False  # data was added below the rows, and is kept nowhere
     mixed: int = 0  # a number for those that were added to each other row by row
     listed: bool = False  # one of several steps that were stacked
+    pooled: int = 0  # weights per row that met a single number, and only enter through their sum
     lost: bool = False  # a weight could not be followed: rows and weights no longer belong together
 
     def times(self, number: float) -> Path:
@@ -98,8 +99,17 @@ def collapsed(path: Path, shape: tuple[int, ...]) -> Path:
     """A single number that was multiplied by a weight per row: the weights only enter through their sum."""
     if math.prod(shape) != 1 or math.prod(path.shape) == 1 or (None, path.shape) not in path.views or path.lost:
         return path
-    total = float(_product([each for each, _ in path.weights], path.shape).sum().item()) if path.weights else 1.0
-    return path.times(total).but(weights=(), coefficient=path.coefficient * total / math.prod(path.shape))
+    count = math.prod(path.shape)
+    if not path.weights:
+        # Added to every row, and the rows were averaged, or summed, afterwards: once, or as often as there are rows.
+        averaged = bool(path.reductions) and path.reductions[-1] == "mean"
+        on = path.but(scale=path.scale * count, reductions=path.reductions[:-1])
+        return on if averaged else on.but(coefficient=path.coefficient * count)
+    whole = _product([each for each, _ in path.weights], path.shape)
+    total = float(whole.sum().item())
+    mask = bool(((whole == 0) | (whole == 1)).all())
+    on = path.times(total).but(weights=(), coefficient=path.coefficient * total / count)
+    return on if mask or bool((whole == whole.reshape(-1)[0]).all()) else on.but(pooled=count)
 
 
 def _product(weights: list[Tensor], shape: tuple[int, ...]) -> Tensor:

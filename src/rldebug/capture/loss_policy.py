@@ -241,7 +241,7 @@ def _spread_above(node: Node, marks: Marks, values: Values) -> Tensor | None:
             if other is None:
                 break
             factor = factor * other if name == "Mul" else factor / other
-        else:
+        elif name not in ("Add", "Sub") or place != 0:  # −½ (square / σ² + 2 log σ + log 2π)
             break
         node = parent
     if not isinstance(factor, Tensor):

@@ -40,5 +40,7 @@ class Term:
     inverted: bool = False  # the ratio is exp(old − new)
     family: str = ""  # of a log-prob: "categorical" "normal" "bernoulli" "beta", joined by + if there are several
     through: bool = False  # an output of one network is put beside data and given to the next: a critic under an actor
+    bounded: Clip | None = None  # bounds on ratio · weight, where that is clipped instead
+    pooled: int = 0  # weights per row that met what was reduced already, and only enter through their sum
     twice: bool = False  # log-probs of a softmax of a softmax
     cut: bool = False  # more than `ROWS` rows, or a graph too long to be read to its end

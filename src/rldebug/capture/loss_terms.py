@@ -115,7 +115,7 @@ def _term(group: list[Piece], marks: Marks, values: Values, lines: bool) -> Trac
     sign = -1.0 if flipped else 1.0  # −Σ p·log p, −log p: the coefficient is that of the entropy, of the log-prob
     term = Term(one.kind, sign * path.coefficient, "none", one.op, rows, sign * path.scale, steps=len(group))
     term.shapes, term.attached, term.clip, term.inverted = one.shapes, one.attached, one.clip, one.inverted
-    term.twice = first.mark.twice
+    term.twice, term.bounded, term.pooled = first.mark.twice, first.other.get("product"), path.pooled
     if "outer" in first.other:
         term.outer = math.copysign(1.0, first.other["outer"])
     term.nested, term.family, term.cut = path.nested or one.nested, one.family, rows > ROWS
@@ -306,8 +306,23 @@ def _inputs(by_step: list[list[Tensor]], rows: int) -> list[Tensor]:
         first = [each for step in by_step for each in step][:64]
     kept = list({(each.data_ptr(), each.shape): each for each in first}.values())
     if len(kept) > 2 and len({each.shape for each in kept}) == 1 and sum(_rows(each) for each in kept) == rows:
-        return [torch.cat(kept)]  # outputs of several calls were stacked before they were used
+        return [torch.cat(_in_order(kept) or kept)]  # outputs of several calls were stacked before they were used
+    for shape in {each.shape: None for each in kept}:
+        # A recurrent network, unrolled: the inputs of its steps are slices of one tensor; the first state is another.
+        parts = [each for each in kept if each.shape == shape]
+        if len(parts) > 2 and sum(_rows(each) for each in parts) == rows and (ordered := _in_order(parts)):
+            return [torch.cat(ordered)]
     return kept
+
+
+def _in_order(parts: list[Tensor]) -> list[Tensor] | None:
+    """Slices of one tensor, as they lie in it. The graph of a recurrent network is met from its end."""
+    try:
+        if len({each.untyped_storage().data_ptr() for each in parts}) == 1:
+            return sorted(parts, key=lambda each: int(each.storage_offset()))
+    except Exception:
+        pass
+    return None
 
 
 def _rows(given: Tensor) -> int:

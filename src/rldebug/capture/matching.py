@@ -7,6 +7,7 @@ current observations: their fingerprints are remembered as aliases, and training
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -28,14 +29,14 @@ Way = Callable[[NDArray[Any], Stream], "NDArray[Any] | None"]
 
 def as_rows(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any] | None:
     """The batch as a matrix with one observation per row, where its last axes can be one."""
-    size = int(np.prod(shape)) if shape else 1
+    size = math.prod(shape)
     if shape and len(array.shape) > len(shape) and array.shape[-len(shape) :] == shape:
         return array.reshape(-1, size)
     if array.shape == shape or array.size == size:
         return array.reshape(1, size)
     if array.ndim >= 2 and array.shape[-1] == size:
         return array.reshape(-1, size)
-    if array.ndim >= 2 and int(np.prod(array.shape[1:])) == size:
+    if array.ndim >= 2 and math.prod(array.shape[1:]) == size:
         return array.reshape(array.shape[0], size)
     return None
 
@@ -88,6 +89,8 @@ def _channels_first(array: NDArray[Any], stream: Stream) -> NDArray[Any] | None:
 
 def _one_hot(array: NDArray[Any], stream: Stream) -> NDArray[Any] | None:
     count = stream.facts.get("obs_n")
+    if count is None and array.ndim >= 2 and "int" in stream.dtype and int(np.prod(stream.shape or (1,))) == 1:
+        count = int(array.shape[-1])  # an environment that declares nothing, and says the number of its state
     if not isinstance(count, int) or array.ndim < 1 or array.shape[-1] != count or count < 2:
         return None
     rows = array.reshape(-1, count)
@@ -99,7 +102,7 @@ def _one_hot(array: NDArray[Any], stream: Stream) -> NDArray[Any] | None:
 
 def _slices(array: NDArray[Any], stream: Stream) -> Iterator[NDArray[Any]]:
     """The observation is a part of the input: with an action after it, or the newest of a stack of frames."""
-    size = int(np.prod(stream.shape or (1,)))
+    size = math.prod(stream.shape or (1,))
     if stream.dtype == "uint8" or array.ndim < 2 or array.shape[-1] <= size or size < 2:
         return
     rows = array.reshape(-1, array.shape[-1])
@@ -131,7 +134,7 @@ class Matcher:
             if array is None:
                 continue
             ids, how = self._match(array)
-            share = float((ids >= 0).mean()) if len(ids) else 0.0
+            share = _share(ids)
             if share > best[0] or (best[0] == 0.0 and len(ids) > len(best[1])):
                 best = (share, ids, how)
             if share == 1.0:
@@ -169,7 +172,7 @@ class Matcher:
                 if rows is None:
                     continue
                 ids = self._find(rows[:ROWS])
-                share = float((ids >= 0).mean()) if len(ids) else 0.0
+                share = _share(ids)
                 if share > best[0] or not len(best[1]):
                     best = (share, ids, way if share else "none")
                 if share >= _ENOUGH:
@@ -178,7 +181,7 @@ class Matcher:
             else:
                 for rows in _slices(array, stream):
                     ids = self._find(rows[:ROWS])
-                    share = float((ids >= 0).mean())
+                    share = _share(ids)
                     if share > best[0]:
                         best = (share, ids, "slice")
             if best[0] >= _ENOUGH:
@@ -205,13 +208,16 @@ class Matcher:
         return list(found.values())[:4]
 
     def _find(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        find = self.log.find
-        found = [find(fp) for fp in row_fingerprints(rows)]
-        return np.array([-1 if each is None else each.id for each in found], dtype=np.int64)
+        return self.log.ids_of(row_fingerprints(rows))
 
     def _alias(self, fp: int) -> int:
         id = self.aliases.get(fp, -1)
         return id if id < 0 or self.log.get(id) is not None else -1
+
+
+def _share(ids: NDArray[np.int64]) -> float:
+    """Of the rows that were found."""
+    return int(np.count_nonzero(ids >= 0)) / len(ids) if len(ids) else 0.0
 
 
 def to_numpy(tensor: Any) -> NDArray[Any] | None:

@@ -21,12 +21,15 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 
 from rldebug.capture.matching import ROWS, to_numpy
 from rldebug.capture.modules import transformed
+from rldebug.capture.output_gradients import OutputGradients
 from rldebug.capture.place import users_line
-from rldebug.capture.recording import WIDTH
+from rldebug.capture.recording import CELLS, WIDTH
+from rldebug.capture.tokens import Tokens
 
 GROUP = "networks"
 _NESTED = 512  # nested calls that are recorded in one audit
 _TAGS = 256
+_A_HOOK = 2e-6  # seconds that it takes to call one: too short to be measured each time
 
 
 class Networks:
@@ -39,6 +42,8 @@ class Networks:
         self._tags: dict[int, tuple[Any, NDArray[np.int64]]] = {}  # id of an output -> rows it was computed from
         self._outside: set[int] = set()  # ids of modules that were called from outside any other
         self._nested = 0
+        self._gradients = OutputGradients(session)
+        self._tokens = Tokens(session)
 
     def begin(self) -> None:
         if self._handles or not self.session.switch.on(GROUP):
@@ -82,6 +87,7 @@ class Networks:
         session = self.session
         if stack:
             if id(module) not in self._outside or self._nested >= _NESTED:
+                session.timed().spent += _A_HOOK
                 return
             self._nested += 1
         with session.timed():
@@ -110,6 +116,9 @@ class Networks:
         arrays: dict[str, NDArray[Any]] = {"rows": rows}
         if inputs:
             self._keep(arrays, "input", inputs[0], count)
+        for place, each in enumerate(inputs[1:3], start=1):  # the action, of a critic that takes it by itself
+            if each.dim() > 1 and len(each) == count and each.numel() <= count * WIDTH:
+                self._keep(arrays, f"input{place}", each, count)
         for place, each in enumerate(outputs):
             self._keep(arrays, f"output{place}", each, count)
         detail = {
@@ -119,7 +128,10 @@ class Networks:
             "acting": acting,
             "match": how,
             "depth": depth,
-            "inputs": [{"shape": list(each.shape), "dtype": str(each.dtype)} for each in inputs[:4]],
+            "inputs": [
+                {"shape": list(each.shape), "dtype": str(each.dtype), "attached": each.requires_grad}
+                for each in inputs[:4]
+            ],
             "outputs": [
                 {"shape": list(each.shape), "dtype": str(each.dtype), "attached": each.requires_grad}
                 for each in outputs
@@ -128,14 +140,31 @@ class Networks:
             "line": users_line(2),
         }
         audit.event("call", detail, {name: each for name, each in arrays.items() if len(each) == count})
+        if not acting:
+            self._gradients.follow(name, outputs, count)
+            self._tokens.follow(name, module.training, inputs, outputs)
 
     def _rows(self, inputs: list[Tensor]) -> tuple[NDArray[np.int64], str]:
-        for each in inputs:
+        found = None
+        for place, each in enumerate(inputs):
             tagged = self._tags.get(id(each))
             if tagged is not None and tagged[0]() is each:
-                return tagged[1], "tag"
+                if place == 0:
+                    return tagged[1], "tag"
+                found = tagged[1]
+                break
         rows, how = self.session.audit.rows(inputs)
-        return rows, how
+        # A state that is carried from step to step was computed from the rows of the step before: what stands first is
+        # the observation, also where it was changed on the way.
+        if found is None or how != "none" or self._may_be_current(inputs[0]):
+            return rows, how
+        return found, "tag"
+
+    def _may_be_current(self, tensor: Tensor) -> bool:
+        session = self.session
+        if not tensor.dim() or session.just_acted_on == session.log.calls:
+            return False
+        return len(tensor) == len(session.log.current(len(tensor)))
 
     def _is_acting(self, rows: NDArray[np.int64]) -> bool:
         current = self.session.log.current(len(rows))
@@ -177,7 +206,8 @@ class Networks:
             arrays[f"{name}_stats"] = np.stack(stats, axis=1)
             if name == "input":
                 return
-        kept = matrix[:ROWS, :WIDTH]
+        wide_too = name.startswith("output") and matrix.size <= CELLS  # a distribution for each action
+        kept = matrix[:ROWS] if wide_too else matrix[:ROWS, :WIDTH]
         arrays[name] = kept.astype(np.float32) if kept.dtype.kind == "f" else kept.copy()
 
 

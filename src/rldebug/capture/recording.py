@@ -21,6 +21,11 @@ EVENTS = 16384  # of one audit; a warm-up of fifty thousand steps is one phase
 MERGED = 12288  # of those that come with every step of the environment: they must leave room for the losses
 NODES = 8192
 WIDTH = 64  # columns that are kept of an observation
+_BEFORE = 1024  # rows whose step before is kept too
+CELLS = 1 << 15  # of an output, up to which it is kept whole
+_PRINT = (1 << 52) - 1  # bits of a fingerprint that a float holds exactly
+_HOPS = 10  # steps that are followed from each row: a target may add up the rewards of several
+_WORLD = 1024  # nodes before it that are kept, where observations come back: one of them stands for many steps
 _MERGED = ("call", "logp", "sample", "entropy")  # kinds of which there is one for each step of the environment
 
 
@@ -64,12 +69,57 @@ class Recording:
     def finish(self) -> Audit:
         """As it is written. The nodes are those of this stretch, those that rows referred to, and where they lead."""
         wanted = set(range(max(self.first_node, self.log.next_id - NODES), self.log.next_id)) | self.referred
+        wanted |= self._beside()
         for each in list(wanted):
             node = self.log.get(each)
             if node is not None:
                 wanted.update((node.nxt, node.succ))
+        several = self._several()
+        for number, each in enumerate(self.referred):
+            if number < _BEFORE:
+                wanted.update(self._before(each))
+            if several:
+                self._follow(each, wanted)
         nodes = [node for each in sorted(wanted) if (node := self.log.get(each)) is not None]
         return Audit(self.number, self.phase, self.update, self.env_step, columns(nodes), tuple(merged(self.events)))
+
+    def _beside(self) -> set[int]:
+        """Where most rows are of observations that come back, the newest steps of the world that they may be of."""
+        alike = [node.alike >= 0 for each in self.referred if (node := self.log.get(each)) is not None]
+        if len(alike) < 4 or sum(alike) < 0.3 * len(alike):
+            return set()
+        return set(range(max(0, self.first_node - _WORLD), self.log.next_id))
+
+    def _several(self) -> bool:
+        """Whether targets may be of several steps: networks are asked about rows that are not those one step on."""
+        asked: dict[tuple[int, int], list[NDArray[np.int64]]] = {}
+        for event in self.events:
+            rows = event.arrays.get("rows") if event.kind == "call" and not event.detail.get("acting") else None
+            if rows is not None and len(rows) >= 8:
+                asked.setdefault((event.update, len(rows)), []).append(rows)
+        calls = [each for each in asked.values() if len(each) > 1][:4]
+        return bool(calls) and not any(self._one_step(one, two) for each in calls for one in each for two in each)
+
+    def _one_step(self, one: NDArray[np.int64], two: NDArray[np.int64]) -> bool:
+        nodes = [self.log.get(each) for each in one[:32].tolist()]
+        led = [node is not None and node.nxt == int(row) >= 0 for node, row in zip(nodes, two[:32], strict=True)]
+        return sum(led) > 0.4 * len(led)
+
+    def _before(self, id: int) -> set[int]:
+        """The step that led to this one: targets may hold its reward by mistake. Lanes take turns."""
+        node = self.log.get(id)
+        lanes = self.log.streams[node.stream].lanes if node is not None and node.stream < len(self.log.streams) else 1
+        near = (self.log.get(id - each) for each in (1, 2, lanes, lanes + 1))
+        return {each.id for each in near if each is not None and id in (each.nxt, each.succ)}
+
+    def _follow(self, id: int, wanted: set[int]) -> None:
+        """The steps that were taken after this one, also past the end of its episode: windows may run over it."""
+        for _ in range(_HOPS):
+            node = self.log.get(id)
+            if node is None or len(wanted) >= 4 * NODES:
+                return
+            wanted.update((node.id, node.nxt))
+            id = node.succ if node.succ >= 0 else node.nxt
 
 
 def columns(nodes: Sequence[Node]) -> Nodes:
@@ -105,19 +155,23 @@ def _actions(nodes: Sequence[Node]) -> NDArray[np.float64]:
 
 
 def _observations(nodes: Sequence[Node]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """The observations where they are narrow, and range, mean and spread of each; NaN where they are forgotten."""
+    """The observations where they are narrow, and range, mean and spread of each; NaN where they are forgotten.
+
+    The fifth number is a fingerprint: pictures of a small game have all the same range, mean and spread.
+    """
     of_size: dict[int, list[int]] = {}
     for place, each in enumerate(nodes):
         if each.obs is not None and each.obs.size:
             of_size.setdefault(each.obs.size, []).append(place)
     widest = max(of_size, default=0)
     obs = np.full((len(nodes), widest if widest <= WIDTH else 0), np.nan, dtype=np.float32)
-    stats = np.full((len(nodes), 4), np.nan)
+    stats = np.full((len(nodes), 5), np.nan)
+    stats[:, 4] = [each.fp & _PRINT for each in nodes]
     for size, places in of_size.items():
         rows = np.stack([nodes[each].obs.reshape(-1) for each in places]).astype(np.float32)  # type: ignore[union-attr]
         if size <= obs.shape[1]:
             obs[places, :size] = rows
-        stats[places] = np.stack([rows.min(axis=1), rows.max(axis=1), rows.mean(axis=1), rows.std(axis=1)], axis=1)
+        stats[places, :4] = np.stack([rows.min(axis=1), rows.max(axis=1), rows.mean(axis=1), rows.std(axis=1)], axis=1)
     return obs, stats
 
 

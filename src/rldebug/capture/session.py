@@ -11,8 +11,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -27,14 +26,19 @@ from rldebug.capture.networks import Networks
 from rldebug.capture.recording import Recording
 from rldebug.capture.registry import Registry
 from rldebug.capture.switch import Switchboard
+from rldebug.capture.timer import Timer
+from rldebug.capture.told import described, finite
 from rldebug.evidence.script import Event, encode_audit
 
 _FIRST = 3  # phases with updates that are audited whatever they cost
 _KEPT = 48  # audits on disk; when there are more, every other one of the older ones is taken away
 _WINDOW = 16  # env calls that an audit spans at least: a phase of DQN is a single one
 _UPDATES = 12  # updates that an audit spans at least where there is no environment
-_GRACE = 0.3  # seconds that audits may take on top of the budget, so that short programs are seen too
+_FEW = 4  # updates, after which sampling again ends it
+_WRITTEN = 64  # updates that it spans at most, where the program samples what it learns from
+_GRACE = 1.0  # seconds that audits may take in any case: short programs are to be seen too
 _NOTES = 256  # of one kind
+_NEVER = 1 << 62
 _EVALUATIONS = 6  # audits of what is played and not learned from
 _PLAYED = 400  # env calls that one of them spans at most
 _LEFT_ALONE = 50  # env calls without an update, and twice as many as ever before: the program has gone over to playing
@@ -43,7 +47,7 @@ _TELL_EVERY = 20.0  # seconds between two tellings of streams, modules and count
 
 @dataclass(frozen=True)
 class Options:
-    overhead_budget: float = 0.03  # of the wall clock may go into audits
+    overhead_budget: float = 0.015  # of the program's time may go into the start, audits and readings
     without: tuple[str, ...] = ()
 
 
@@ -53,6 +57,9 @@ class Session:
         self.switch = Switchboard(self.options.without)
         self.registry = Registry()
         self.log = EnvLog(lambda: (self.phase, self.updates), self._env_called)
+        self._timer = Timer()  # of audits
+        self._elsewhere = 0.0  # seconds: the start, and readings
+        self.log.timed = self._timer
         self.log.failed = lambda: self.switch.failed("environments")
         self.matcher = Matcher(self.log)
         self.networks = Networks(self)
@@ -65,14 +72,20 @@ class Session:
         self.on_event: list[Callable[[Event], None]] = []
         self.on_finish: list[Callable[[], None]] = []
         self.on_look: Callable[[], None] | None = None  # between phases, in the program's own thread
-        self.spent = 0.0  # seconds in audits
+        # In a process that the program has started, with its folder and options: gives what is to be called at its end.
+        self.watch_child: Callable[[tuple[str, float, tuple[str, ...]]], Callable[[], None]] | None = None
         self.started = time.monotonic()
-        self._depth = 0
         self._evaluations = 0
-        self._phase_calls = self._longest = 0  # env calls in this phase, and in the longest so far
+        self._began = -1  # env calls before this phase
+        self._longest = 0  # env calls in the longest phase so far
+        self._played_on = _LEFT_ALONE  # env calls after which a phase is no longer one of learning
         self._stepped = False  # an optimizer has stepped since the last call of an environment
         self._next_audit = 0  # phase
         self._next_update = 0  # where there is no environment
+        self._drawn = False  # something was sampled since the last update
+        self._draws = 0  # audits that began with sampling
+        self._due = False  # the next audit begins as soon as something is sampled
+        self._writing = False  # this one did
         self._noted: dict[str, int] = {}
         self._modules: dict[str, dict[str, Any]] = {}
         self._told = self.started
@@ -107,22 +120,26 @@ class Session:
     # ── what the hooks call ─────────────────────────────────────────────────────────────────────────────────────────
 
     @property
+    def spent(self) -> float:
+        """Seconds that went into the start, audits and readings; what the hooks take between audits is not in it."""
+        return self._timer.spent + self._elsewhere
+
+    def took(self, seconds: float) -> None:
+        """Something else than an audit did."""
+        self._elsewhere += seconds
+
+    def within_budget(self) -> bool:
+        """Whether there may be another audit. What the rest takes comes first; but some there are in any case."""
+        budget = self.options.overhead_budget
+        return budget > 0 and self._timer.spent <= max(budget * time.process_time() - self._elsewhere, _GRACE)
+
+    @property
     def env_calls(self) -> int:
         return self.log.calls
 
-    @contextmanager
-    def timed(self) -> Iterator[None]:
+    def timed(self) -> Timer:
         """What a hook takes is counted against the budget."""
-        if self._depth:
-            yield
-            return
-        self._depth += 1
-        start = time.thread_time()  # not the wall clock: others may be using this machine too
-        try:
-            yield
-        finally:
-            self.spent += time.thread_time() - start
-            self._depth -= 1
+        return self._timer
 
     def stepped(self) -> None:
         """After every optimizer step."""
@@ -130,14 +147,47 @@ class Session:
             self._end()
         self.updates += 1
         self._stepped = True
+        self.log.wake_at = 0
         if self.audit is not None:
             self.audit.steps += 1
-            if not self.log.calls and self.audit.steps >= _UPDATES:
-                self._end()
-                self._next_update = self.updates + max(_UPDATES, self.updates // 8)
-                self._look()
+            if not self.log.calls and self.audit.steps >= (_WRITTEN if self._writing else _UPDATES):
+                self._end_without_environment()
         elif not self.log.calls and self.updates >= self._next_update and self._affordable():
+            if self._drawn or self._draws:
+                self._due = True
+            else:
+                self._begin()
+        self._drawn = False
+
+    def drew(self) -> None:
+        """Before something is sampled. A program without environment writes what it learns from: it is looked at from
+        there on, through some updates, until it writes again."""
+        if self._drawn or self.log.calls:
+            return
+        self._drawn = True
+        self._safely("sampling", self._begin_with_sampling)
+
+    def _begin_with_sampling(self) -> None:
+        audit = self.audit
+        if audit is not None and audit.steps == 0:
+            self._draws += not self._writing
+            self._writing = True
+        elif audit is not None and (audit.steps >= _FEW or not self._writing):
+            self._end_without_environment()
+        if self.audit is None and (self._due or self._draws < _FIRST):
+            self._draws += 1
+            self._writing, self._due = True, False
             self._begin()
+
+    def _end_without_environment(self) -> None:
+        self._end()
+        self._writing = False
+        self._next_update = self.updates + max(_UPDATES, self.updates // 8)
+        self._look()
+
+    def look_soon(self) -> None:
+        """Audit the next phase, where the budget allows it."""
+        self._next_audit = min(self._next_audit, self.phase)
 
     def called(self, name: str, module: Any, *, acting: bool, grad: bool, rows: int) -> None:
         seen = self._modules.setdefault(name, {"calls": 0, "acting": 0, "trained": 0, "eval_acting": 0})
@@ -163,7 +213,12 @@ class Session:
 
     def _env_called(self, env: Any) -> None:
         """Before an env call is logged. An actor in a thread of its own does not know where an update ends."""
-        self._phase_calls += 1
+        self._meet(env)
+        # Until something changes, or the program has gone over to playing, the log need not ask again.
+        began = self._began + self._played_on
+        self.log.wake_at = (began if self.log.calls < began else _NEVER) if self.audit is None else 0
+
+    def _meet(self, env: Any) -> None:
         audit = self.audit
         if audit is not None and audit.evaluation is not None:
             if env is not audit.evaluation or self.log.calls - audit.first_call >= _PLAYED:
@@ -175,31 +230,39 @@ class Session:
             return
         self._stepped = False
         self.phase += 1
-        self._longest, self._phase_calls = max(self._longest, self._phase_calls), 0
+        self._longest, self._began = max(self._longest, self._phase_calls), self.log.calls
+        self._played_on = max(_LEFT_ALONE, 2 * self._longest)
         audit = self.audit
         if audit is not None:
             if audit.steps and self.log.calls - audit.first_call >= _WINDOW:
                 self._end()
                 self._look()
-        elif self.phase >= self._next_audit and self._affordable():
-            self._look()
-            self._begin()
+        elif self.phase >= self._next_audit:
+            if self._affordable():
+                self._look()
+                self._begin()
+            else:
+                self._next_audit = self.phase + self.phase // 64  # to ask takes time too
+
+    @property
+    def _phase_calls(self) -> int:
+        return self.log.calls - self._began
 
     def _is_evaluation(self, env: Any) -> bool:
         """An environment that is new, or was left alone for a while; or one played for long without learning."""
         stream = self.log.stream_of(env)
         known = stream is not None and (stream is self.log.newest or stream.phase >= self.phase - 1)
-        if known and self._phase_calls != max(_LEFT_ALONE, 2 * self._longest):
+        # One that resets itself is reset by the program where it is used for something else in between.
+        if known and self.log.resetting and stream is not None and stream.autoreset != "disabled" and stream.steps:
+            known = False
+        if known and self._phase_calls != self._played_on:
             return False  # nearly always; what follows takes longer
         if self._evaluations >= 2 or not self.options.overhead_budget:
             return self._evaluations < _EVALUATIONS and self._affordable()
         return True
 
     def _affordable(self) -> bool:
-        if self.audits < _FIRST:
-            return True
-        budget = self.options.overhead_budget
-        return budget > 0 and self.spent <= budget * time.process_time() + _GRACE
+        return self.audits < _FIRST or self.within_budget()
 
     def _begin(self, evaluation: Any = None) -> None:
         if os.getpid() != self._pid or self._file is None:
@@ -287,7 +350,7 @@ class Session:
         for stream in self.log.streams[:64]:
             self.thing("stream", str(stream.index), **stream.describe())
         for name, module in self.registry.living():
-            self.thing("module", name, **self._describe(name, module))
+            self.thing("module", name, **described(self.registry, name, module), **self._modules.get(name, {}))
         self.thing(
             "counts",
             "all",
@@ -304,50 +367,11 @@ class Session:
             off=sorted(self.options.without),
         )
 
-    def _describe(self, name: str, module: Any) -> dict[str, Any]:
-        owners: dict[str, int] = {}
-        own = {id(each) for each in module.parameters()}
-        for key, reference in self.registry.optimizers.items():
-            optimizer = reference()
-            if optimizer is not None:
-                count = sum(id(each) in own for group in optimizer.param_groups for each in group["params"])
-                if count:
-                    owners[key] = count
-        layers: dict[str, int] = {}
-        last = ""
-        for each in module.modules():
-            if next(each.children(), None) is None:
-                last = type(each).__name__
-                layers[last] = layers.get(last, 0) + 1
-        inside = next(
-            (
-                other
-                for other, each in self.registry.living()
-                if each is not module and any(part is module for part in each.modules())
-            ),
-            None,
-        )
-        parameters = list(module.parameters())
-        return {
-            "class": type(module).__name__,
-            "label": self.registry.labels.get(name, ""),
-            "parameters": sum(each.numel() for each in parameters),
-            "tensors": len(parameters),
-            "trainable": sum(each.requires_grad for each in parameters),
-            "owners": owners,
-            "layers": layers,
-            "last": last,
-            "inside": inside,
-            "line": self.registry.lines.get(name),
-            "training": module.training,
-            **self._modules.get(name, {}),
-        }
-
     def _write(self, line: dict[str, Any]) -> None:
         if self._file is None or os.getpid() != self._pid:
             return
         try:
-            self._file.write(json.dumps(_finite(line), separators=(",", ":"), default=str, allow_nan=False) + "\n")
+            self._file.write(json.dumps(finite(line), separators=(",", ":"), default=str, allow_nan=False) + "\n")
             self._file.flush()  # the kernel has it now: kill -9 loses nothing that was flushed
         except (OSError, ValueError):
             self.switch.failed("writing")
@@ -362,16 +386,3 @@ class Session:
 
 def _shapes(module: nn.Module) -> tuple[Any, ...]:
     return tuple(tuple(each.shape) for each in module.parameters()) or (id(module),)
-
-
-def _finite(value: Any) -> Any:
-    """JSON knows no NaN."""
-    if isinstance(value, float):
-        return value if value - value == 0.0 else str(value)
-    if isinstance(value, dict):
-        return {str(key): _finite(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(each) for each in value]
-    if isinstance(value, np.generic):
-        return _finite(value.item())
-    return value

@@ -13,6 +13,7 @@ FILES = {
     "distributions": "distributions",
     "backward": "backward",
     "stepping": "optimizers",
+    "scalars": "optimizers",
     "copies": "copies",
     "checkpoints": "checkpoints",
     "seeds": "seeds",

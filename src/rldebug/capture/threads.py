@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
+from rldebug.capture import children
 from rldebug.capture.place import users_line
 from rldebug.capture.stand_in import stand_in
 
@@ -24,6 +25,7 @@ _WIDE = 64
 
 def install(session: Session) -> None:
     started: dict[tuple[Any, ...], int] = {}
+    children.install(session)
     # Every kind of process, fork or spawn, of torch or of the standard library, begins with this method.
     session.switch.replace(GROUP, BaseProcess, "start", lambda original: _start(session, started, original, "process"))
     session.switch.replace(
@@ -35,7 +37,13 @@ def _start(session: Session, started: dict[tuple[Any, ...], int], original: Call
     def start(self: Any, *args: Any, **kwargs: Any) -> Any:
         # Before it starts: a thread forgets its target when it ends.
         session.switch.guard(GROUP, _saw, session, started, what, self)
-        return original(self, *args, **kwargs)
+        if what == "thread":
+            return original(self, *args, **kwargs)
+        session.switch.guard(GROUP, children.expected, session, self)
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            children.started()
 
     return stand_in(original, start)
 

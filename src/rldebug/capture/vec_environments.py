@@ -34,6 +34,18 @@ class StableBaselines(Watch):
         given = isinstance(seeds, list) and any(each is not None for each in seeds)
         return (seeds[0] if len(seeds) == 1 else list(seeds)) if given else None, None
 
+    def quick_results(self, known: Known, action: Any, result: Any) -> tuple[Any, ...] | None:
+        if type(result) is not tuple or len(result) != 4 or known.lanes < 2:
+            return None
+        obs, reward, done, _ = result
+        if not type(obs) is type(reward) is type(done) is type(action) is np.ndarray:
+            return None
+        if not reward.shape == done.shape == action.shape[:1] == obs.shape[:1] == (known.lanes,):
+            return None
+        if obs.dtype == object or done.dtype != bool or True in done.tolist():
+            return None
+        return obs, reward, done, done, None, False
+
     def saw_batch(self, known: Known, env: Any, action: Any, result: Any) -> None:
         lanes = known.lanes
         if not isinstance(result, tuple) or len(result) != 4 or np.size(result[1]) != lanes:

@@ -11,14 +11,19 @@ import pkgutil
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
-import typer
+if TYPE_CHECKING:
+    import typer
+
+_PLAIN = {"--quiet": "quiet", "--record-only": "record_only", "--live": "live"}
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run."""
     try:
+        _run_at_once(sys.argv[1:] if arguments is None else arguments)
         application()(args=None if arguments is None else list(arguments), prog_name="rldebug")
     except Exception as error:
         if os.environ.get("RLDEBUG_TRACEBACK"):
@@ -28,7 +33,37 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(0)
 
 
+def _run_at_once(words: Sequence[str]) -> None:
+    """`rldebug run train.py …` with few options, or none. Whose time is short is the program that is watched: to load
+    what parses options takes longer than all the rest."""
+    if not words or words[0] != "run":
+        return
+    given: dict[str, Any] = {}
+    place = 1
+    while place < len(words) and words[place].startswith("-"):
+        word = words[place]
+        if word in _PLAIN:
+            given[_PLAIN[word]] = True
+        elif word in ("--folder", "--name") and place + 1 < len(words):
+            place += 1
+            given[word[2:]] = Path(words[place]) if word == "--folder" else words[place]
+        else:
+            return
+        place += 1
+    if place < len(words):
+        from rldebug.run import Wishes, run
+
+        run(Wishes(program=tuple(words[place:]), **given))
+
+
 def application() -> typer.Typer:
+    import typer
+
+    def options(version: bool = False) -> None:
+        """Options that come before a command."""
+
+    told = typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
+    options.__annotations__ = {"version": Annotated[bool, told], "return": None}
     app = typer.Typer(
         help="Finds the bug in reinforcement-learning training code written in PyTorch, and names it.",
         no_args_is_help=True,
@@ -36,7 +71,7 @@ def application() -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # plain help: drawing boxes would double the start-up
     )
-    app.callback()(_options)
+    app.callback()(options)
     for info in sorted(pkgutil.iter_modules(__path__), key=lambda each: each.name):
         module = importlib.import_module(f"{__name__}.{info.name}")
         app.command(info.name.replace("_", "-"), cls=getattr(module, "Command", None))(getattr(module, info.name))
@@ -45,18 +80,12 @@ def application() -> typer.Typer:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        import typer
+
         import rldebug
 
         typer.echo(f"rldebug {rldebug.__version__}")
         raise typer.Exit
-
-
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
-    ] = False,
-) -> None:
-    """Options that come before a command."""
 
 
 def _in_words(error: Exception) -> str:

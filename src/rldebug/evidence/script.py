@@ -10,6 +10,7 @@ Never a pickle; numbers are arrays, all else is JSON.
 from __future__ import annotations
 
 import json
+import math
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,7 +51,7 @@ class Nodes:
     succ: NDArray[np.int64]
     alike: NDArray[np.int64]  # other remembered observations that are equal to this one: such rows are ambiguous
     obs: NDArray[np.float32]  # (n, d) where observations are narrow, else (n, 0); NaN rows where no longer remembered
-    obs_stats: NDArray[np.float64]  # (n, 4): min, max, mean, standard deviation of the observation
+    obs_stats: NDArray[np.float64]  # (n, 5): min, max, mean, standard deviation, 52 bits of its hash
 
     def __len__(self) -> int:
         return len(self.id)
@@ -99,18 +100,20 @@ EVENTS: dict[str, str] = {
         module: its name in script.modules; training: its mode; grad: whether gradients were on; acting: its rows are
         the current observations of all lanes; match: how rows were found ("raw", "scaled", "centred",
         "channels-first", "one-hot", "slice", "alias": rows that nothing explains, just after the environment was
-        called; "tag": computed from rows of another call; "none"); inputs: [{shape, dtype}]; outputs: [{shape, dtype,
-        attached}]; returns: type; line. arrays: rows (node ids, UNKNOWN = -1), input (rows, ≤ 64 columns) or
-        input_stats (rows, 4: min, max, mean, std) where it is wide, output0, output1, … (rows, ≤ 64 columns; tensors
-        among the outputs, of a distribution its parameters). Calls that differ in their rows only are merged into one
+        called; "tag": computed from rows of another call; "none"); inputs, outputs: [{shape, dtype, attached}];
+        returns: type; line. arrays: rows (node ids, UNKNOWN = -1), input (rows, ≤ 64 columns) or input_stats (rows, 4:
+        min, max, mean, std) where it is wide, input1, input2 (further inputs, where narrow: the action of a critic),
+        output0, output1, … (rows, ≤ 64 columns, or whole where they are few; tensors among the outputs, of a
+        distribution its parameters). Calls that differ in their rows only are merged into one
         event: `calls` says how many, arrays `orders`, `updates` and `at` (env calls before it) say for each row when
         it was; the same holds for logp, sample and entropy""",
     "loss": """Tensor.backward or autograd.grad on something. value; how ("backward", "grad"); reached: names of
         modules whose parameters it leads to; frozen: those of its modules' parameters that it misses; line; scale (of
         a GradScaler, or 1); terms: number of `term` events that follow. No arrays""",
     "term": """one additive part of the loss before it. kind, coefficient, reduction, op, rows, shapes, attached,
-        clip, line: as in capture.loss_terms.Term; reached: modules; match. arrays: those of the term (prediction,
-        target, weight, ratio, logp, index, action …) and rows: node ids of the inputs of the network beneath""",
+        clip, line: as in capture.loss_terms.Term; reached: modules; match; strays: leaves beneath it that no network
+        and no optimizer holds. arrays: those of the term (prediction, target, weight, ratio, logp, index, action …)
+        and rows: node ids of the inputs of the network beneath""",
     "step": """optimizer.step. optimizer: its name; lr; grad_norm; change (norm of the step / norm of the weights);
         zeroed: whether gradients had been cleared since its last step (None: not known); without: number of parameter
         tensors with no gradient, of; clipped: by clip_grad since the last step; line""",
@@ -119,11 +122,26 @@ EVENTS: dict[str, str] = {
     "schedule": "scheduler.step. lr before and after; line",
     "copy": """weights written into a module other than by an optimizer. module; source (a module with the same
         weights now, or None); how ("load_state_dict", "in place"); line""",
+    "blend": """weights that became keep times themselves plus take times those of another network, where the two do not
+        add up to one. module; source; keep; take; residual""",
     "logp": """Distribution.log_prob, outermost. dist (class); batch, event: shapes; value_shape, shape (of the
         result); attached; value_attached (reparameterised); line. arrays: value, result, params (≤ 4096 values
         each)""",
     "entropy": "Distribution.entropy, outermost. dist, shape; arrays: result",
     "sample": "Distribution.sample / rsample, torch.multinomial, outermost. dist, how; arrays: result, params",
+    "gradient": """the gradient of a loss at the output of a call, in the backward pass that follows the loss. module;
+        of: the order of that call; output: which of its outputs; task: the same for all gradients of one backward
+        pass. arrays: gradient (rows of the call, ≤ 64 columns)""",
+    "scalar": """a step of an optimizer that holds a few numbers only, as a temperature. optimizer; before, gradient,
+        after: the numbers; line""",
+    "tokens": """a call of a network that is given sequences of whole numbers and answers with scores for each place.
+        module; grad; training; shape of the scores; line. arrays: ids (rows, places), logp: of each next token, last:
+        the scores at the last place, where no gradient is wanted""",
+    "token-gradient": """the gradient at those scores. of: order of the `tokens` event; slope: one over the temperature
+        of the loss. arrays (rows, places): label: the token that each place is pushed towards or from, push (positive:
+        made more likely), size: sum of all, chance: log-prob of the label""",
+    "held": """numbers of the program, one or one row for each sequence, when it begins to learn from them. names;
+        written: how many sequences were written. arrays: "0", "1", … in the order of names""",
     "weights": """at the end of the audit, once for each module that was called, or is trained. module; norm; change:
         of the weights since the last audit, relative; fingerprint; training: its mode; distance: {other module of the
         same shape: relative distance}; statistics: the same of its buffers, {fingerprint, distance}""",
@@ -234,6 +252,10 @@ NOTES: dict[str, str] = {
     "thread": "thread or process started: what, line",
     "option": "an option that was parsed: name, value, default, read (how often its value was read)",
     "log": "a number logged: tag, value, step, line; thinned",
+    "child": """a process that was started to train: number, rank, world, updates, env_steps, seeds, steps: {optimizer@
+        update: [norm of the gradient, rate]}, weights: {module@update: norm}, seen: first observations and rewards;
+        told: whether its record is the run's""",
+    "flag": "a parameter that a function ignores, and a call gives: name, function, default, line, called (line)",
     "compile": "torch.compile was called: line",
     "amp": "GradScaler or autocast used",
 }
@@ -290,30 +312,32 @@ def _audit(file: Path, problems: list[str]) -> Audit | None:
 
 
 def encode_audit(audit: Audit) -> dict[str, NDArray[Any]]:
-    """The arrays of the file. Events are one JSON text; their arrays are called after their place in it."""
+    """The arrays of the file: one JSON text, and all numbers of one type behind one another (hundreds of small arrays
+    would take longer to open than to judge)."""
+    named = {f"nodes/{name}": column for name, column in vars(audit.nodes).items() if isinstance(column, np.ndarray)}
+    for place, event in enumerate(audit.events):
+        named |= {f"{place}/{name}": np.asarray(array) for name, array in event.arrays.items()}
+    by_type: dict[str, list[NDArray[Any]]] = {}
+    for array in named.values():
+        by_type.setdefault(array.dtype.str, []).append(array.ravel())
     head = {
         "number": audit.number,
         "phase": audit.phase,
         "update": audit.update,
         "env_step": audit.env_step,
         "events": [[each.order, each.kind, each.update, each.call, each.detail] for each in audit.events],
+        "arrays": [[name, array.dtype.str, array.shape] for name, array in named.items()],
     }
     text = json.dumps(head, separators=(",", ":"), default=_plain)
-    arrays: dict[str, NDArray[Any]] = {"head": np.frombuffer(text.encode(), dtype=np.uint8)}
-    for name, column in vars(audit.nodes).items():
-        if isinstance(column, np.ndarray):
-            arrays[f"nodes/{name}"] = column
-    for place, event in enumerate(audit.events):
-        for name, array in event.arrays.items():
-            arrays[f"{place}/{name}"] = array
-    return arrays
+    flat = {f"of {kind}": np.concatenate(arrays) for kind, arrays in by_type.items()}
+    return {"head": np.frombuffer(text.encode(), dtype=np.uint8), **flat}
 
 
 def decode_audit(arrays: Mapping[str, NDArray[Any]]) -> Audit:
     head = json.loads(arrays["head"].tobytes())
     of_event: dict[int, dict[str, NDArray[Any]]] = {}
     nodes: dict[str, NDArray[Any]] = {}
-    for name, array in arrays.items():
+    for name, array in _named(head, arrays):
         place, _, rest = name.partition("/")
         if place == "nodes":
             nodes[rest] = array
@@ -324,6 +348,14 @@ def decode_audit(arrays: Mapping[str, NDArray[Any]]) -> Audit:
         for place, (order, kind, update, call, detail) in enumerate(head["events"])
     )
     return Audit(head["number"], head["phase"], head["update"], head["env_step"], Nodes(**nodes), events)
+
+
+def _named(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray[Any]]]:
+    flat = {kind: arrays[f"of {kind}"] for kind in {kind for _, kind, _ in head["arrays"]}}
+    taken = dict.fromkeys(flat, 0)
+    for name, kind, shape in head["arrays"]:
+        begin, taken[kind] = taken[kind], taken[kind] + math.prod(shape)
+        yield name, flat[kind][begin : taken[kind]].reshape(shape)
 
 
 def _plain(value: Any) -> Any:

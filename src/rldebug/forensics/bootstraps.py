@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import Audit, Event, Script
+from rldebug.finding import Where
 from rldebug.forensics.batches import Call, ambiguous, calls_of, owned
 
 _ROWS = 8  # of a batch; fewer say little about how rows relate
@@ -47,11 +48,28 @@ class Pair:
 
 @lru_cache(maxsize=8)
 def predictions(script: Script) -> tuple[tuple[Audit, Event], ...]:
-    """Regressions of a chosen action: by the index of a gather, or by an action that is a part of the input."""
+    """Regressions of a chosen action: by the index of a gather, or by an action that is a part of the input.
+
+    Also of a distribution over returns, which is learned by a cross-entropy.
+    """
     return tuple(
         (audit, term)
-        for audit, term in script.terms("regression")
-        if ("index" in term.arrays or term.get("match") == "slice") and len(term.arrays.get("rows", ())) >= _ROWS
+        for audit, term in script.events("term")
+        if (_chosen(term) if term["kind"] == "regression" else _distribution(term))
+        and len(term.arrays.get("rows", ())) >= _ROWS
+    )
+
+
+def _chosen(term: Event) -> bool:
+    return "index" in term.arrays or term.get("match") == "slice"
+
+
+def _distribution(term: Event) -> bool:
+    return (
+        term["kind"] == "classification"
+        and term.get("op") == "soft-cross-entropy"
+        and "index" in term.arrays
+        and len(np.shape(term.arrays.get("target", ()))) == 2
     )
 
 
@@ -87,3 +105,30 @@ def by_prediction(script: Script) -> Iterator[tuple[Event, list[Pair]]]:
     for pair in pairs_of(script):
         grouped.setdefault(id(pair.term), (pair.term, []))[1].append(pair)
     yield from grouped.values()
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a Q-regression, and the rows of the call that its target was made of, by their ids."""
+
+    ids: NDArray[np.int64]
+    taken: NDArray[np.float64]
+    called: NDArray[np.int64]
+    audit: int
+    where: Where
+
+
+def pairs_by_rows(script: Script) -> Iterator[Rows]:
+    """Each prediction with the last call without a gradient on other rows, whether they are like others or not."""
+    by_update: dict[tuple[int, int], list[Call]] = {}
+    for call in calls_of(script):
+        if not call.event.get("acting") and call.event["match"] != "tag" and without_gradient(script, call):
+            by_update.setdefault((call.audit.number, call.update), []).append(call)
+    for audit, term in predictions(script):
+        ids, index = term.arrays["rows"], term.arrays.get("index")
+        if index is None or np.size(index) != len(ids):
+            continue
+        near = [each for each in by_update.get((audit.number, term.update), ())
+                if each.order < term.order and len(each.rows) == len(ids) and (each.rows != ids).any()]  # fmt: skip
+        if near:
+            yield Rows(ids, np.ravel(index).astype(np.float64), near[-1].rows, audit.number, term.where)

@@ -72,19 +72,39 @@ def table_of(
             continue
         if event["module"] not in (term.get("reached") or ()) or output.shape[1] > 63:
             continue
-        last = np.ones(len(output), dtype=bool)
+        before = np.arange(len(output))
         if orders is not None and len(orders) == len(output):
-            before = orders[orders < term.order]
+            before = np.flatnonzero(orders < term.order)
             if not len(before):
                 continue
-            last = orders == before.max()
-        rows = output[last].astype(np.float64)
-        if len(rows) != len(logp):
-            continue
-        table = log_softmax(rows)
-        if np.allclose(table[np.arange(len(rows)), index], logp, atol=1e-4):
-            return table
+            newest = np.flatnonzero(orders == orders[before].max())
+        else:
+            newest = before
+        for rows in (newest, _by_row(term, event, before)):
+            if rows is None or len(rows) != len(logp):
+                continue
+            numbers = output[rows].astype(np.float64)
+            for table in _tables(numbers):
+                if np.allclose(table[np.arange(len(rows)), index], logp, atol=1e-4):
+                    return table
     return None
+
+
+def _by_row(term: Event, event: Event, among: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Called once per step: which call was on which row of the loss. The newest, where there are several."""
+    wanted, given = term.arrays.get("rows"), event.arrays.get("rows")
+    if wanted is None or given is None or (wanted < 0).any() or len(np.unique(wanted)) != len(wanted):
+        return None
+    at = {int(given[place]): int(place) for place in among.tolist()}
+    found = [at.get(int(each)) for each in wanted]
+    return None if None in found else np.array(found, dtype=np.int64)
+
+
+def _tables(numbers: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Outputs may be logits, or probabilities already."""
+    yield log_softmax(numbers)
+    if (numbers > 0).all() and np.allclose(numbers.sum(axis=1), 1.0, atol=1e-4):
+        yield np.log(numbers)
 
 
 def log_softmax(rows: NDArray[np.float64]) -> NDArray[np.float64]:

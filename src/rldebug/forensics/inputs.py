@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.forensics.batches import Call, calls_of
 from rldebug.forensics.roles import roles_of
+from rldebug.forensics.worlds import learned_from
 
 _ROWS = 10  # that a map is fitted to
 _EXACT = 1e-3  # of the spread of an input element may be left over
@@ -40,7 +41,8 @@ class Seen:
 @lru_cache(maxsize=8)
 def inputs_of(script: Script) -> tuple[Seen, ...]:
     """For each audit, network and use one map, where observations are narrow and the input is as wide as they are."""
-    stream = roles_of(script).stream
+    # Environments may be made anew for each part of the training: all that is learned from are acted in.
+    trained = learned_from(script) | {roles_of(script).stream}
     groups: dict[tuple[int, str, str], list[tuple[Call, NDArray[np.int64]]]] = {}
     for call in calls_of(script):
         if call.input is None or call.event["match"] == "tag":
@@ -49,7 +51,7 @@ def inputs_of(script: Script) -> tuple[Seen, ...]:
         known = places >= 0
         if not known.any() or nodes.obs.shape[1] != call.input.shape[1] or len(places) != len(call.input):
             continue
-        own = nodes.stream[places[known][0]] == stream
+        own = int(nodes.stream[places[known][0]]) in trained
         use = "learning" if not call.event.get("acting") else "acting" if own else "evaluation"
         groups.setdefault((call.audit.number, call.module, use), []).append((call, places))
     found = []

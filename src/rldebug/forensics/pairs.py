@@ -27,6 +27,10 @@ def over_pairs(one: Sequence[int], other: Sequence[int], rows: int) -> bool:
     A row against a column, (1, N) with (N, 1), is written on purpose; so are the pairs of quantiles, with three axes.
     """
     count = math.prod(one)
+    if count >= 8 and rows == count * count and len(one) <= 2 and list(other) == [count, count] and max(one) == count:
+        return True  # the other side was spread out before: rewards (N,) plus values (N, 1)
+    if len(one) == 3 and one[2] == 1 and one[0] <= 4 and one[1] >= 8 and list(other) == [one[1]]:
+        return rows == count * one[1]  # (critics, N, 1) with (N,)
     if sorted((len(one), len(other))) != [1, 2]:
         return False
     # A batch of a single row has one pair, and two rows may be an axis of something else.

@@ -33,6 +33,7 @@ class Roles:
 @lru_cache(maxsize=8)
 def roles_of(script: Script) -> Roles:
     policy, critic, q = set[str](), set[str](), set[str]()
+    through = set[str]()  # an actor that learns through its critic, and that critic
     ratio = False
     rows: Counter[int] = Counter()
     fresh = stale = 0
@@ -45,7 +46,7 @@ def roles_of(script: Script) -> Roles:
         elif kind == "regression":
             (q if "index" in term.arrays else critic).update(reached)
         elif kind == "output":
-            policy |= reached
+            through |= reached
         ids = term.arrays.get("rows")
         if ids is None or not len(ids):
             continue
@@ -55,6 +56,7 @@ def roles_of(script: Script) -> Roles:
             phases = audit.nodes.column("phase", known)
             fresh += int((phases >= audit.phase).sum())
             stale += int((phases < audit.phase).sum())
+    policy |= through - critic - q or through
     stream = rows.most_common(1)[0][0] if rows else _most_stepped(script)
     others = frozenset(
         int(each["index"])

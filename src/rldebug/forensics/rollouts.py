@@ -74,8 +74,12 @@ def _whole(audit: Audit, phase: int, calls: list[Call]) -> bool:
 
 
 def _batches(calls: list[Call]) -> list[NDArray[np.int64]]:
-    """One for each update: a network may be called twice on the same minibatch."""
+    """One for each update: a network may be called twice on the same minibatch, or step by step on parts of it."""
     by_update: dict[int, NDArray[np.int64]] = {}
     for each in calls:
-        by_update.setdefault(each.update, each.places)
+        before = by_update.get(each.update)
+        if before is None:
+            by_update[each.update] = each.places
+        elif not np.isin(each.places, before).mean() > 0.5:
+            by_update[each.update] = np.concatenate([before, each.places])
     return list(by_update.values())

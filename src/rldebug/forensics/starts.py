@@ -48,6 +48,8 @@ def starts_of(script: Script, stream: int) -> list[Start]:
             last = nodes.obs[final] if final is not None and final >= 0 and final != place else None
             reached = int(nodes.index(nodes.nxt[place : place + 1])[0])
             over = bool(nodes.terminated[place] | nodes.truncated[place])
+            if last is None and id in found:
+                continue  # a later audit that learns from it need not know what came before
             found[id] = Start(
                 obs=obs,
                 before=None if last is None or np.isnan(last).any() else last,

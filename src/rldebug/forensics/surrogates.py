@@ -135,13 +135,13 @@ def _value(term: Event) -> float | None:
         return None
     if kind == "entropy" and "entropy" in arrays:
         rows = np.ravel(arrays["entropy"]).astype(np.float64)
-    elif kind == "regression" and term["op"] in ("mse", "square"):
+    elif kind == "regression" and term["op"] in ("mse", "square", "smooth-l1", "huber", "l1"):
         difference = arrays.get("difference")
         if difference is None:
             if not {"prediction", "target"} <= arrays.keys():
                 return None
             difference = np.ravel(arrays["prediction"]).astype(np.float64) - np.ravel(arrays["target"])
-        rows = np.ravel(difference).astype(np.float64) ** 2
+        rows = _of_difference(np.abs(np.ravel(difference).astype(np.float64)), str(term["op"]))
     else:
         return None
     for name in ("weight", "mask"):
@@ -150,6 +150,13 @@ def _value(term: Event) -> float | None:
                 return None
             rows = rows * np.ravel(arrays[name])
     return float(term["scale"]) * float(rows.sum()) if rows.size == int(term["rows"]) else None
+
+
+def _of_difference(size: NDArray[np.float64], op: str) -> NDArray[np.float64]:
+    if op in ("mse", "square"):
+        return size**2
+    # With the bend at 1, where it is unless it was set.
+    return size if op == "l1" else np.where(size < 1.0, 0.5 * size**2, size - 0.5)
 
 
 def _value_of_policy(term: Event) -> float | None:

@@ -47,7 +47,7 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
 _WRONG: Mapping[str, tuple[str, ...]] = {
     "terminated": ("follows", "value", "leak", "final"),
     "truncated": ("zero", "follows", "value", "leak"),
-    "rollout": ("zero", "own"),
+    "rollout": ("zero", "own", "itself"),
     "first": ("zero", "leak"),
     "before": ("zero",),
 }
@@ -59,7 +59,7 @@ def endings(steps: Steps, formula: Formula) -> tuple[Ending, ...]:
     ways = _ways(steps, formula)
     found: list[Ending] = []
     for kind, keep in _kinds(steps).items():
-        ending = _ending(kind, keep, steps, ways, _WIDER * formula.tol)
+        ending = _ending(kind, keep, steps, ways, _WIDER * formula.tol, formula.name in ("td", "gae"))
         if ending is not None:
             found.append(ending)
     return tuple(found)
@@ -98,6 +98,7 @@ def _ways(steps: Steps, formula: Formula) -> dict[str, Array]:
         "final": reward + gamma * steps.value_next + last,
         "leak": reward + formula.on_target * (target - after) + last,
         "own": reward + gamma * steps.value + last,
+        "itself": steps.value,
     }
 
 
@@ -105,14 +106,17 @@ def _changed(reward: Array, how: str) -> Array:
     return np.clip(reward, -1.0, 1.0) if how == "clip" else np.sign(reward) if how == "sign" else reward
 
 
-def _ending(kind: str, keep: Flags, steps: Steps, ways: Mapping[str, Array], tol: float) -> Ending | None:
+def _ending(
+    kind: str, keep: Flags, steps: Steps, ways: Mapping[str, Array], tol: float, bootstraps: bool
+) -> Ending | None:
     total = int(keep.sum())
     if total < _ROWS:
         return None
     share = total / len(steps)
     right = [ways[each] for each in _RIGHT[kind] if np.isfinite(ways[each][keep]).any()]
     if not right:
-        return None  # without values there is nothing to go on with
+        # Without values there is nothing to go on with; but a critic that is never asked was not bootstrapped from.
+        return _never_asked(keep, steps, ways, tol, share) if kind == "rollout" and bootstraps else None
     best: Ending | None = None
     for way in _WRONG[kind]:
         told = _told(way, keep, ways, right, tol)
@@ -132,6 +136,17 @@ def _ending(kind: str, keep: Flags, steps: Steps, ways: Mapping[str, Array], tol
         hit = keep & (np.abs(steps.target - ways[way]) <= tol)
         if hit.sum() >= _HIT * total:
             return Ending(kind, way, True, total, int(hit.sum()), len(np.unique(steps.audit[hit])), share)
+    return None
+
+
+def _never_asked(keep: Flags, steps: Steps, ways: Mapping[str, Array], tol: float, share: float) -> Ending | None:
+    """The last steps of rollouts, where the value of what follows them was never computed."""
+    told = keep & (np.abs(steps.value) > _APART * tol)
+    for way in ("zero", "own", "itself"):
+        hit = told & (np.abs(steps.target - ways[way]) <= tol)
+        audits = len(np.unique(steps.audit[hit]))
+        if told.sum() >= 2 * _ROWS and hit.sum() >= _HIT * told.sum() and audits >= 2:
+            return Ending("rollout", way, False, int(told.sum()), int(hit.sum()), audits, share)
     return None
 
 

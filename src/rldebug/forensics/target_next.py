@@ -6,8 +6,9 @@ steps that did not end give fewer rows, in the same order.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ import numpy as np
 from rldebug.evidence.script import UNKNOWN, Audit, Event, Nodes
 from rldebug.forensics.robust_fit import Array
 from rldebug.forensics.target_rows import Flags, Ints, column_of, is_output, places_of, same
+from rldebug.forensics.target_twins import World, shares, told
 
 _GOOD = 0.9
+_TWINS = 0.5  # share of rows whose observation comes back: they are known by the whole transition
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +35,12 @@ class Batch:
     entries: dict[str, Array]  # all that a network said of the next rows, a column for each action
     audit: int
     reset: Flags  # the next row is the reset observation, where the episode had ended
+    near: dict[str, Array] = field(default_factory=dict)  # rewards of the steps before and after
+    perhaps: Flags | None = None  # a time limit struck some of the steps that the row may be
 
 
 @dataclass(frozen=True, eq=False)
-class _Said:
+class Said:
     """What a network said of rows in one call."""
 
     module: str
@@ -45,36 +50,85 @@ class _Said:
     order: int
 
 
-def batch_of(audit: Audit, term: Event) -> Batch | None:
+def batch_of(audit: Audit, term: Event, world: World | None = None) -> Batch | None:
     numbers = column_of(term, "target")
     if numbers is None or len(numbers) < 4 or not len(audit.nodes):
         return None
     nodes = audit.nodes
-    ids, numbers, index = _once(term.arrays["rows"], numbers, term.arrays.get("index"))
+    ids, numbers, index = once(term.arrays["rows"], numbers, term.arrays.get("index"))
     places = places_of(nodes, ids)
     safe = np.where(places >= 0, places, 0)
-    known = (places >= 0) & nodes.acted[safe] & ~nodes.phantom[safe] & (nodes.alike[safe] == 0) & np.isfinite(numbers)
+    twins = (places >= 0) & (nodes.alike[safe] != 0)
+    if world is not None and len(world.id) and twins.sum() > _TWINS * max(int((places >= 0).sum()), 1):
+        return _of_twins(audit, term, world, ids, numbers, index)
+    known = (places >= 0) & nodes.acted[safe] & ~nodes.phantom[safe] & ~twins & np.isfinite(numbers)
     if known.sum() < 4:
         return None
     terminated = nodes.terminated[safe] & known
     truncated = nodes.truncated[safe] & known & ~terminated
     f: dict[str, Array] = {}
-    said = list(_said(audit, term))
+    said = list(said_before(audit, term))
     reset = np.zeros(len(ids), dtype=bool)
     following = [each for one in said for each in [_fitting(nodes, ids, known, one, own=False)] if each is not None]
     own = [each for one in said for each in [_fitting(nodes, ids, known, one, own=True)] if each is not None]
     discrete = index is not None
-    f.update(_bootstraps(following, discrete, ""))
-    f.update(_bootstraps(own, discrete, "own-"))
+    f.update(bootstraps(following, discrete, ""))
+    f.update(bootstraps(own, discrete, "own-"))
     for each in following:
         reset |= _resets(nodes, places, each.rows) & known
     for number, logp in enumerate(_logps(audit, term, len(ids))):
         f[f"logp-{number}"] = logp
     entries = {each.module: each.output for each in following if discrete and 1 < each.output.shape[1] <= 32}
-    return Batch(numbers, nodes.reward[safe], terminated, truncated, known, f, entries, audit.number, reset)
+    near = {} if world is None or not len(world.id) else world.near(ids)
+    return Batch(numbers, nodes.reward[safe], terminated, truncated, known, f, entries, audit.number, reset, near)
 
 
-def _once(ids: Ints, numbers: Array, index: Any) -> tuple[Ints, Array, Any]:
+def _of_twins(audit: Audit, term: Event, world: World, ids: Ints, numbers: Array, index: Any) -> Batch | None:
+    """Where observations come back: of which step a row is, is known by where it leads."""
+    taken = np.ravel(index).astype(np.float64) if index is not None and np.size(index) == len(ids) else None
+    looks = world.looks(ids)
+    first = told(world, ids, taken, None)
+    following: list[Said] = []
+    own: list[Said] = []
+    for one in said_before(audit, term):
+        wide = one if len(one.rows) == len(ids) else _widened(world, ids, taken, one, first.known & first.terminated)
+        if wide is None:
+            continue
+        seen = world.looks(wide.rows)
+        share, judged = shares(world, ids, taken, seen, 1)
+        both = (seen >= 0) & (looks >= 0)
+        if share >= _GOOD and judged >= 4:
+            following.append(wide)
+        elif both.sum() >= 4 and (seen[both] == looks[both]).mean() >= _GOOD:
+            own.append(wide)
+    if not following and not own:
+        return None
+    steps = told(world, ids, taken, world.looks(following[-1].rows)) if following else first
+    discrete = index is not None
+    f = {**bootstraps(following, discrete, ""), **bootstraps(own, discrete, "own-")}
+    entries = {each.module: each.output for each in following if discrete and 1 < each.output.shape[1] <= 32}
+    known = steps.known & np.isfinite(numbers)
+    none = np.zeros(len(ids), dtype=bool)
+    terminated, truncated = steps.terminated & known, steps.truncated & known
+    reward = steps.rewards[:, 0]
+    if known.sum() < 4:
+        return None
+    return Batch(numbers, reward, terminated, truncated, known, f, entries, audit.number, none, {}, steps.perhaps)
+
+
+def _widened(world: World, ids: Ints, taken: Any, said: Said, ended: Flags) -> Said | None:
+    """A call on the rows that did not end, with NaN in the others."""
+    kept = ~ended
+    if len(said.rows) != int(kept.sum()) or len(said.rows) < 4:
+        return None
+    rows = np.full(len(ids), UNKNOWN, dtype=np.int64)
+    rows[kept] = said.rows
+    wide = np.full((len(ids), said.output.shape[1]), np.nan)
+    wide[kept] = said.output
+    return replace(said, rows=rows, output=wide)
+
+
+def once(ids: Ints, numbers: Array, index: Any) -> tuple[Ints, Array, Any]:
     """Two critics in one output: each row comes twice, at once or half a batch later, with the same target."""
     half = len(ids) // 2
     if len(ids) >= 8 and len(ids) == 2 * half:
@@ -88,7 +142,7 @@ def _once(ids: Ints, numbers: Array, index: Any) -> tuple[Ints, Array, Any]:
     return ids, numbers, index
 
 
-def _said(audit: Audit, term: Event) -> Iterator[_Said]:
+def said_before(audit: Audit, term: Event) -> Iterator[Said]:
     for event in audit.calls:
         ids = event.arrays.get("rows")
         if ids is None or event.order > term.order:
@@ -107,7 +161,22 @@ def _said(audit: Audit, term: Event) -> Iterator[_Said]:
                     matrix = output[block].reshape(count, -1).astype(np.float64)
                     if _by_critic(event, name, count):  # (critics, rows): recorded as if rows came first
                         matrix = matrix.reshape(-1, count).T
-                    yield _Said(str(event["module"]), name, ids[block], matrix, int(order))
+                    if term.get("atoms") is not None:
+                        matrix = _means(matrix, *term["atoms"])
+                    yield Said(str(event["module"]), name, ids[block], matrix, int(order))
+
+
+def _means(matrix: Array, atoms: int, step: float, first: float) -> Array:
+    """Of distributions over returns, one for each action, their means; as they are where that is what they are not."""
+    if matrix.shape[1] <= atoms or matrix.shape[1] % atoms:
+        return matrix
+    parts = matrix.reshape(len(matrix), -1, atoms)
+    if parts.min() >= 0.0 and np.abs(parts.sum(axis=2) - 1.0).max() < 1e-3:
+        chance = parts
+    else:  # logarithms, or what a softmax is taken of
+        chance = np.exp(parts - parts.max(axis=2, keepdims=True))
+        chance = chance / chance.sum(axis=2, keepdims=True)
+    return np.asarray(first + step * (chance @ np.arange(atoms)))
 
 
 def _by_critic(event: Event, name: str, count: int) -> bool:
@@ -118,7 +187,7 @@ def _by_critic(event: Event, name: str, count: int) -> bool:
     return len(shape) == 2 and shape[1] == count and shape[0] < count
 
 
-def _fitting(nodes: Nodes, ids: Ints, known: Flags, said: _Said, own: bool) -> _Said | None:
+def _fitting(nodes: Nodes, ids: Ints, known: Flags, said: Said, own: bool) -> Said | None:
     """With a row for each row of the loss, where it was asked about the next observations, or about the same ones."""
     equal = np.append(same(nodes), UNKNOWN)
     places = places_of(nodes, ids)
@@ -138,7 +207,7 @@ def _fitting(nodes: Nodes, ids: Ints, known: Flags, said: _Said, own: bool) -> _
             rows[kept] = said.rows
             wide = np.full((len(ids), said.output.shape[1]), np.nan)
             wide[kept] = said.output
-            return _Said(said.module, said.name, rows, wide, said.order)
+            return Said(said.module, said.name, rows, wide, said.order)
     return None
 
 
@@ -151,9 +220,13 @@ def _resets(nodes: Nodes, places: Ints, rows: Ints) -> Flags:
     return np.asarray(done & (rows >= 0) & (rows == onward) & (rows != nodes.nxt[safe]))
 
 
-def _bootstraps(said: Sequence[_Said], discrete: bool, prefix: str) -> dict[str, Array]:
+def bootstraps(said: Sequence[Said], discrete: bool, prefix: str) -> dict[str, Array]:
     """Numbers that a target may be made of, the usual ones first. Of equal calls the last."""
     last = {(each.module, each.name): each for each in said}
+    several = {module for module, count in Counter(module for module, _ in last).items() if count > 1}
+    # A network that gives several answers, two critics in one, is as many as it gives.
+    last = {key: replace(one, module=f"{one.module}.{one.name}") if one.module in several else one
+            for key, one in last.items()}  # fmt: skip
     wide = [each for each in last.values() if each.output.shape[1] > 1]
     thin = [each for each in last.values() if each.output.shape[1] == 1]
     if not discrete:
@@ -161,7 +234,7 @@ def _bootstraps(said: Sequence[_Said], discrete: bool, prefix: str) -> dict[str,
             if one.output.shape[1] <= 8:
                 columns = enumerate(one.output.T)
                 thin += [
-                    _Said(f"{one.module}[{at}]", one.name, one.rows, each[:, None], one.order) for at, each in columns
+                    Said(f"{one.module}[{at}]", one.name, one.rows, each[:, None], one.order) for at, each in columns
                 ]
         # Those asked last: the actor is asked before the critics.
         asked = sorted({each.order for each in thin})[-2:]
@@ -179,7 +252,7 @@ def _bootstraps(said: Sequence[_Said], discrete: bool, prefix: str) -> dict[str,
             for each in wide:
                 top = each.output.max(axis=1)
                 f[f"soft {each.module}"] = top + np.log(np.exp(each.output - top[:, None]).sum(axis=1))
-                f[f"mean {each.module}"] = each.output.mean(axis=1)
+                f[f"mean of the actions of {each.module}"] = each.output.mean(axis=1)
                 f[f"least of {each.module}"] = each.output.min(axis=1)
             for place, each in enumerate(wide):
                 for other in wide[place + 1 :]:
@@ -200,7 +273,7 @@ def _bootstraps(said: Sequence[_Said], discrete: bool, prefix: str) -> dict[str,
     return f
 
 
-def _expected(wide: Sequence[_Said]) -> dict[str, Array]:
+def _expected(wide: Sequence[Said]) -> dict[str, Array]:
     """Values averaged over a policy that one of the networks gives, and the negative entropy of that policy."""
     f: dict[str, Array] = {}
     for actor in wide:

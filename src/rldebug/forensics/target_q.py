@@ -7,17 +7,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rldebug.evidence.script import Event, Script
+from rldebug.evidence.script import Audit, Event, Script
 from rldebug.finding import Where
 from rldebug.forensics.robust_fit import Array, Fitted, robust, tolerance
-from rldebug.forensics.target_ends import Ending
+from rldebug.forensics.target_atoms import distributional
+from rldebug.forensics.target_calls import with_rows
+from rldebug.forensics.target_formula import QFormula, mistake_of, of_free, of_several
+from rldebug.forensics.target_free import free_formula
 from rldebug.forensics.target_next import Batch, batch_of
-from rldebug.forensics.target_rows import Flags, Ints, Site, sited, where_of
+from rldebug.forensics.target_odd import displaced, of_the_batch
+from rldebug.forensics.target_q_ends import at_ends, cut_perhaps, entropy_at_ends, lost_at_ends, reset_at_ends
+from rldebug.forensics.target_rows import Flags, Site, sited, where_of
+from rldebug.forensics.target_settings import told
+from rldebug.forensics.target_steps import several_steps
+from rldebug.forensics.target_twins import world_of
 
 _ROWS = 24
 _GOOD = 0.9
@@ -27,43 +36,47 @@ _TERMS = 40  # of one site
 _PER_AUDIT = 5
 
 
-@dataclass(frozen=True, eq=False)
-class QFormula:
-    name: str  # max, double, min, reward, …; own-… where the state itself was asked about
-    gamma: float
-    reward: float
-    changed: str
-    share: float
-    rows: int
-    audits: int
-    entropy: float | None = None  # coefficient of the log-prob of the next action
-    mistake: str = ""
-    endings: tuple[Ending, ...] = ()
-    stored: str = ""  # what became of the reward: bytes, whole
-    site: Site = ()
-    where: Where = field(default_factory=Where)
-
-
 def q_formulas(script: Script, without: Container[Site] = ()) -> list[QFormula]:
     """Of each regression whose formula was found; `without`: those that are explained already."""
-    terms: dict[Site, list[Event]] = {}
-    batches: dict[Site, list[Batch]] = {}
+    terms: dict[Site, list[tuple[Audit, Event]]] = {}
     for audit in script.audits:
         here: Counter[Site] = Counter()
         for site, term in sited(audit, "regression"):
             here[site] += 1
-            if site in without or here[site] > _PER_AUDIT or len(batches.get(site, ())) >= _TERMS:
-                continue
-            batch = batch_of(audit, term)
-            if batch is not None:
-                batches.setdefault(site, []).append(batch)
-                terms.setdefault(site, []).append(term)
+            if site not in without and here[site] <= _PER_AUDIT:
+                terms.setdefault(site, []).append((audit, with_rows(audit, term)))
+    terms.update(distributional(script))
     found: list[QFormula] = []
-    for site, several in batches.items():
-        formula = fit_batches(several)
+    for site, several in terms.items():
+        formula = _of_site(script, several)
         if formula is not None:
-            found.append(_placed(formula, site, where_of(terms[site])))
+            found.append(_placed(formula, site, where_of([term for _, term in several])))
     return found
+
+
+def _of_site(script: Script, terms: Sequence[tuple[Audit, Event]]) -> QFormula | None:
+    world = world_of(script)
+    batches: list[Batch] = []
+    for audit, term in terms:
+        batch = batch_of(audit, term, world) if len(batches) < _TERMS else None
+        if batch is not None:
+            batches.append(batch)
+    formula = fit_batches(batches) if batches else None
+    if not any("index" in term.arrays for _, term in terms):
+        return formula
+    if formula is not None:
+        if any(each.kind == "terminated" for each in formula.endings) or formula.mistake:
+            return formula
+        # Rows that cannot be traced may tell how ends are treated: goals that were exchanged are reached more often.
+        free = free_formula(world, terms)
+        if free is None or free.name != formula.name or abs(free.gamma - formula.gamma) > 1e-3:
+            return formula
+        return replace(formula, endings=(*formula.endings, *of_free(free).endings))
+    several = several_steps(world, terms)
+    if several is not None:
+        return of_several(several, told(script, "discount"))
+    free = free_formula(world, terms)
+    return None if free is None else of_free(free)
 
 
 def _placed(formula: QFormula, site: Site, where: Where) -> QFormula:
@@ -86,9 +99,7 @@ class _Tried:
 
     @property
     def mistake(self) -> str:
-        if self.name.startswith("own-"):
-            return "own"
-        return "larger" if self.name.startswith("larger") else ""
+        return mistake_of(self.name)
 
     @property
     def gamma(self) -> float:
@@ -112,6 +123,16 @@ def fit_batches(batches: Sequence[Batch]) -> QFormula | None:
         best = _soft(batches, target, reward, inner, f, tol) or best
     if best is None or best.fit.share < _GOOD:
         best = _entry(batches, target, reward, inner, f, tol) or best
+    if best is None or best.fit.share < _GOOD:
+        several = of_the_batch(batches)
+        odd = _best(target, reward, inner, several, tol) if several else None
+        if odd is not None and odd.mistake and odd.fit.share >= _GOOD and 0.3 < odd.gamma < 1.02:
+            best = odd
+            f.update(several)
+    if best is None or best.fit.share < _GOOD:
+        elsewhere = _displaced(batches, target, reward, inner, f, audit, tol)
+        if elsewhere is not None:
+            return elsewhere
     if best is None or best.fit.share < _FAIR:
         return None
     changed = best.reward * _changed(reward, best.changed)
@@ -122,13 +143,21 @@ def fit_batches(batches: Sequence[Batch]) -> QFormula | None:
     rest = np.zeros(len(target))
     if best.entropy is not None:
         rest = best.entropy * f[best.logp]
-    ends = _endings(target, changed, best.gamma * boot + rest, known, terminated, truncated, audit, tol)
-    ends += _entropy_ending(target, changed, best.gamma * boot, rest, known & terminated, audit, tol)
+    ends = at_ends(target, changed, best.gamma * boot + rest, known, terminated, truncated, audit, tol)
+    ends += entropy_at_ends(target, changed, best.gamma * boot, rest, known & terminated, audit, tol)
+    if not any(each.kind == "terminated" for each in ends) and not best.changed and best.entropy is None:
+        ends += lost_at_ends(target, reward, inner, known & terminated, audit, tol)
+    perhaps = np.concatenate(
+        [np.zeros(len(each.target), bool) if each.perhaps is None else each.perhaps for each in batches]
+    )
+    if perhaps.any() and best.name != "reward" and not any(each.kind == "truncated" for each in ends):
+        ends += cut_perhaps(target, changed, best.gamma * boot + rest, inner, perhaps, audit, tol)
     mistake = best.mistake
     if best.name == "reward":
         mistake = _inverted(target, changed, f, known & terminated, tol)
     agreeing = [np.mean(best.agree[(audit == each) & best.used]) for each in np.unique(audit[best.used])]
-    ends += _reset_ending(batches, target, changed, best, boot, known & truncated, audit, tol)
+    reset = np.concatenate([each.reset for each in batches])
+    ends += reset_at_ends(reset, target, changed, best.gamma * boot, known & truncated, audit, tol)
     return QFormula(
         name=best.name,
         gamma=best.gamma,
@@ -142,6 +171,25 @@ def fit_batches(batches: Sequence[Batch]) -> QFormula | None:
         endings=ends,
         stored=stored,
     )
+
+
+def _displaced(
+    batches: Sequence[Batch],
+    target: Array,
+    reward: Array,
+    inner: Flags,
+    f: dict[str, Array],
+    audit: NDArray[np.int64],
+    tol: float,
+) -> QFormula | None:
+    """The reward of a neighbouring step."""
+    for name, column, used in displaced(batches, reward, inner, tol):
+        found = _best(target, np.nan_to_num(column), used, f, tol)
+        if found is None or found.mistake or found.fit.share < _GOOD or found.reward != 1.0 or found.name == "reward":
+            continue
+        audits = len(np.unique(audit[found.agree]))
+        return QFormula(found.name, found.gamma, 1.0, "", found.fit.share, found.fit.rows, audits, mistake=name)
+    return None
 
 
 def _common(several: Sequence[Mapping[str, Array]]) -> list[str]:
@@ -176,10 +224,14 @@ def _soft(
                     continue
                 fit = robust(y[span][rows], [f[which][span][rows], column[span][rows]], tol)
                 if not fit or fit.share < _GOOD:
+                    # The log of the action's scale, which is the same in all rows, may be part of the log-prob.
+                    one = np.ones(int(rows.sum()))
+                    fit = robust(y[span][rows], [f[which][span][rows], column[span][rows], one], tol)
+                if not fit or fit.share < _GOOD:
                     if len(gammas) < 1:
                         break  # the first batch already says no
                     continue
-                scaled[span] = fit.coef[0] * f[which][span]
+                scaled[span] = fit.coef[0] * f[which][span] + (fit.coef[2] if len(fit.coef) > 2 else 0.0)
                 alphas.append(float(fit.coef[0]))
                 gammas.append(float(fit.coef[1]))
             kept = used & np.isfinite(scaled)
@@ -291,75 +343,7 @@ def _beats(new: _Tried, old: _Tried) -> bool:
     return more >= max(_DECIDING, 0.02 * both.sum()) and more >= 9 * less
 
 
-# ── ends, and what became of the reward ───────────────────────────────────────────────────────────────────────────────
-
-
-def _endings(
-    target: Array,
-    reward: Array,
-    boot: Array,
-    known: Flags,
-    terminated: Flags,
-    truncated: Flags,
-    audit: Ints,
-    tol: float,
-) -> tuple[Ending, ...]:
-    found = []
-    wide = 3.0 * tol
-    for kind, keep, good in (("terminated", terminated, "zero"), ("truncated", truncated, "follows")):
-        keep = keep & known & np.isfinite(reward)
-        zero = np.abs(target - reward) <= wide
-        onward = np.abs(target - reward - boot) <= wide  # False where nothing was asked
-        told = keep & ~(np.abs(boot) <= 8.0 * wide)
-        if told.sum() < 4:
-            continue
-        for way, hit, stray in (("zero", zero, onward), ("follows", onward, zero)):
-            if (hit & told).sum() >= _GOOD * told.sum() and (stray & told).sum() <= 0.1 * told.sum():
-                audits = len(np.unique(audit[hit & told]))
-                found.append(
-                    Ending(
-                        kind,
-                        way,
-                        way == good,
-                        int(told.sum()),
-                        int((hit & told).sum()),
-                        audits,
-                        float(keep.sum() / known.sum()),
-                    )
-                )
-    return tuple(found)
-
-
-def _entropy_ending(
-    target: Array, reward: Array, boot: Array, rest: Array, ended: Flags, audit: Ints, tol: float
-) -> tuple[Ending, ...]:
-    """Terminated steps that are paid the entropy of an action that is never taken."""
-    told = ended & np.isfinite(reward) & (np.abs(rest) > 24.0 * tol) & (np.abs(boot) > 24.0 * tol)
-    hit = told & (np.abs(target - reward - rest) <= 3.0 * tol)
-    if told.sum() < 4 or hit.sum() < _GOOD * told.sum():
-        return ()
-    share = float(ended.mean())
-    return (Ending("terminated", "entropy", False, int(told.sum()), int(hit.sum()), len(np.unique(audit[hit])), share),)
-
-
-def _reset_ending(
-    batches: Sequence[Batch],
-    target: Array,
-    reward: Array,
-    best: _Tried,
-    boot: Array,
-    cut: Flags,
-    audit: Ints,
-    tol: float,
-) -> tuple[Ending, ...]:
-    """Truncated steps that bootstrap from the observation of the reset."""
-    reset = np.concatenate([each.reset for each in batches]) & cut
-    told = reset & ~(np.abs(best.gamma * boot) <= 24.0 * tol)
-    hit = told & (np.abs(target - reward - best.gamma * boot) <= 3.0 * tol)
-    if told.sum() < 4 or hit.sum() < _GOOD * told.sum():
-        return ()
-    share = float(cut.sum() / len(cut))
-    return (Ending("truncated", "reset", False, int(told.sum()), int(hit.sum()), len(np.unique(audit[hit])), share),)
+# ── what became of the reward ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _inverted(target: Array, reward: Array, f: dict[str, Array], ended: Flags, tol: float) -> str:

@@ -277,7 +277,9 @@ def _given_up(nodes: Nodes, rows: Ints, onward: Ints) -> Flags:
 
 def _values(audit: Audit, base: int, terms: Sequence[Event], rows: Ints) -> Mapping[int, float]:
     """Place of a node -> its value with the weights of the acting. The channel is known by what the loss predicts."""
-    predicted = _predicted(audit, base, terms)
+    # Where the policy is stepped first, the critic still has the weights of the acting: its numbers tell.
+    start = min((each.update for each in terms), default=base)
+    predicted = _predicted(audit, start, terms)
     best: tuple[float, Mapping[int, float]] = (0.0, {})
     for table in channels(audit, base).values():
         both = [each for each in predicted if each in table]
@@ -288,7 +290,7 @@ def _values(audit: Audit, base: int, terms: Sequence[Event], rows: Ints) -> Mapp
         score = covered * alike if predicted else 0.0
         if alike >= 0.95 and spread and score > best[0]:
             best = (score, table)
-    return {**predicted, **best[1]}
+    return {**predicted, **best[1]} if start == base or best[1] else {}
 
 
 def _critic(audit: Audit, base: int) -> list[Event]:

@@ -73,6 +73,7 @@ def weights_of(script: Script, critics: Sequence[Group], gamma: float | None) ->
                 compared[site] += 1
                 one = match(weight[keep], table.steps, places[keep], table.gamma)
                 if one is not None:
+                    one = replace(one, weights=weight[np.isfinite(weight)])  # those of rows that look alike too
                     by_site.setdefault(site, []).append(one)
                     terms.setdefault(site, []).append(term)
                 break
@@ -107,14 +108,16 @@ def _unit(found: Sequence[_One]) -> bool:
         targets = [each.targets for each in found if each.audit == audit and each.targets is not None]
         if not weights or sum(len(each) for each in weights) < 256:
             return False
-        # Where the targets themselves are normalised, and values are still near zero, errors are so too.
-        if not _normal(np.concatenate(weights), 0.04) or _normal(np.concatenate(targets), 0.1):
+        # Where the targets themselves are normalised, and values are still near zero, errors are so too, but less well.
+        off, of_targets = _off(np.concatenate(weights)), _off(np.concatenate(targets))
+        if off > 0.04 or of_targets < max(2.5 * off, 0.02):
             return False
     return len(audits) >= 3
 
 
-def _normal(numbers: Array, near: float) -> bool:
-    return abs(float(numbers.mean())) < near and abs(float(numbers.std()) - 1.0) < near
+def _off(numbers: Array) -> float:
+    """How far from a mean of 0 and a deviation of 1."""
+    return abs(float(numbers.mean())) + abs(float(numbers.std()) - 1.0)
 
 
 def _beside(audit: Audit, term: Event, weight: Array) -> _One | None:

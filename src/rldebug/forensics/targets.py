@@ -14,12 +14,16 @@ import numpy as np
 
 from rldebug.evidence.script import Event, Script
 from rldebug.finding import Where
+from rldebug.forensics.episode_returns import Episodic, episodic
+from rldebug.forensics.robust_fit import Array
 from rldebug.forensics.target_ends import Ending, endings
+from rldebug.forensics.target_formula import QFormula
 from rldebug.forensics.target_models import Formula, formula_of, right_formula_of
-from rldebug.forensics.target_q import QFormula, q_formulas
+from rldebug.forensics.target_q import q_formulas
 from rldebug.forensics.target_rows import Group, Ints, Site, Steps, groups, sited, where_of
 from rldebug.forensics.target_scaled import rescaled
 from rldebug.forensics.target_weights import Weights, weights_of
+from rldebug.forensics.weight_recursion import Recursion, recursion
 
 _KNOWN = 0.5  # share of rows with a value, for values to count as known
 
@@ -43,6 +47,11 @@ class Fit:
     rows: int = 0
     audits: int = 0
     values: bool = False  # the values that it bootstraps from were seen
+    n: int = 1  # steps of the target of Q
+    power: float | None = None  # what the bootstrap is multiplied with, where there are several
+    coefs: tuple[float | None, ...] = ()  # and the rewards
+    crossed: tuple[int, int] = (0, 0)  # windows of several steps that run over an end, of those that could
+    traced: bool = True  # rows are known steps of the environment
     site: Site = ()
     where: Where = field(default_factory=Where)
 
@@ -78,7 +87,9 @@ def _all(script: Script) -> tuple[tuple[Fit, ...], tuple[Weights, ...]]:
     }
     for group in groups(script, "policy", "weight"):
         if group.site not in explained:
-            fits += _of_group(group, "weight")
+            found = list(_of_group(group, "weight"))
+            again = None if found else recursion(group.steps)
+            fits += found if again is None else [_of_recursion(group, again)]
     return tuple(fits), tuple(weights)
 
 
@@ -111,6 +122,9 @@ def _of_group(group: Group, what: str) -> Iterator[Fit]:
         audits = len(np.unique(steps.audit))
         formula = Formula("normalised", mistake=True, share=1.0, rows=len(steps), audits=audits)
     if formula is not None and formula.name == "own-value" and any(_held_back(each) for each in group.terms):
+        return
+    if formula is None and (found := episodic(group.steps)) is not None:
+        yield _of_episodes(group, found, what)
         return
     if formula is None:
         for name, moved in orders(steps):
@@ -149,6 +163,47 @@ def _fit(group: Group, formula: Formula, steps: Steps, order: str, what: str) ->
     )
 
 
+def _of_episodes(group: Group, found: Episodic, what: str) -> Fit:
+    """Returns of whole episodes, that were normalised afterwards."""
+    leak = Ending("terminated", "follows", False, found.ends, found.ends, found.audits, found.ends / found.rows)
+    return Fit(
+        what=what,
+        name="monte-carlo",
+        gamma=found.gamma,
+        lam=1.0,
+        mistake="forwards" if found.name == "forwards" else "",
+        order="reversed" if found.name == "reversed" else "",
+        endings=(leak,) if found.name == "leak" else (),
+        share=1.0,
+        rows=found.rows,
+        audits=found.audits,
+        site=group.site,
+        where=where_of(group.terms),
+    )
+
+
+def _of_recursion(group: Group, found: Recursion) -> Fit:
+    """Advantages that were made apart from the targets."""
+    right = {"terminated": "zero", "truncated": "final"}
+    return Fit(
+        what="weight",
+        name="gae",
+        gamma=found.gamma,
+        lam=found.carried / found.gamma,
+        mistake="values-swapped" if found.swapped else "forwards-gae" if found.forwards else "",
+        endings=tuple(
+            Ending(each.kind, each.way, each.way == right[each.kind], each.rows, each.hit, each.audits, each.share)
+            for each in found.ways
+        ),
+        share=found.share,
+        rows=found.rows,
+        audits=found.audits,
+        values=True,
+        site=group.site,
+        where=where_of(group.terms),
+    )
+
+
 def _of_q(formula: QFormula) -> Fit:
     return Fit(
         what="q",
@@ -165,6 +220,11 @@ def _of_q(formula: QFormula) -> Fit:
         rows=formula.rows,
         audits=formula.audits,
         values=True,
+        n=formula.n,
+        power=formula.power,
+        coefs=formula.coefs,
+        crossed=formula.crossed,
+        traced=formula.traced,
         site=formula.site,
         where=formula.where,
     )
@@ -173,16 +233,23 @@ def _of_q(formula: QFormula) -> Fit:
 def unit_advantages(steps: Steps) -> bool:
     """Target - value has mean 0 and deviation 1 in every rollout: it was normalised before targets were made."""
     errors = steps.target - steps.value
-    parts = [errors[steps.batch == each] for each in np.unique(steps.batch)]
-    parts = [each[np.isfinite(each)] for each in parts]
-    if len(np.unique(steps.audit)) < 3 or min(len(each) for each in parts) < 64:
+    if len(np.unique(steps.audit)) < 3:
         return False
-    known = np.isfinite(errors)
-    whole = [steps.target[known & (steps.batch == each)] for each in np.unique(steps.batch)]
-    # Where the targets themselves are normalised, and values are still near zero, errors are so too.
-    if any(abs(each.mean()) < 0.05 and abs(each.std() - 1.0) < 0.05 for each in whole):
-        return False
-    return all(abs(each.mean()) < 0.01 and abs(each.std() - 1.0) < 0.01 for each in parts)
+    for each in np.unique(steps.batch):
+        rows = steps.batch == each
+        known = rows & np.isfinite(errors)
+        if known.sum() < 64:
+            return False
+        # The few rows whose value is not known are missing in the mean too.
+        slack = 2.0 * min(1.0 - float(known.sum() / rows.sum()), 0.02)
+        # Where the targets themselves are normalised, and values are still near zero, errors are so too.
+        if _unit(steps.target[known], 0.05 + slack) or not _unit(errors[known], 0.01 + slack):
+            return False
+    return True
+
+
+def _unit(numbers: Array, off: float) -> bool:
+    return abs(float(numbers.mean())) < off and abs(float(numbers.std()) - 1.0) < off
 
 
 def orders(steps: Steps) -> Iterator[tuple[str, Steps]]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rldebug.evidence.script import UNKNOWN, Audit, Event, Nodes, Script
 from rldebug.forensics.batches import Call, ambiguous, calls_of
+from rldebug.forensics.passes import Output, outputs_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,11 @@ def _trained(script: Script) -> Iterator[Trained]:
     for call in calls_of(script):
         if call.event["match"] == "slice" and call.event["grad"] and call.input is not None:
             before.setdefault((call.audit.number, call.update), []).append(call)
+    apart: dict[tuple[int, int], list[Output]] = {}
+    for audit, outputs in outputs_of(script):
+        for each in outputs:
+            if each.more and each.attached and not each.event.get("acting"):
+                apart.setdefault((audit.number, each.update), []).append(each)
     for audit, term in script.events("term"):
         rows = term.arrays.get("rows")
         if rows is None or not len(rows) or term["kind"] not in ("policy", "regression"):
@@ -55,6 +61,8 @@ def _trained(script: Script) -> Iterator[Trained]:
         sure = ~ambiguous(audit.nodes, places)
         width = audit.nodes.action.shape[1]
         action, discrete = _action(audit, term, before.get((audit.number, term.update), []))
+        if action is None and term["kind"] == "regression":
+            action = _second_input(script, term, apart.get((audit.number, term.update), []), width)
         if action is None or len(action) != len(rows) or action.shape[1] != width or not sure.any():
             continue
         yield Trained(audit, term, places[sure], action[sure], discrete)
@@ -78,6 +86,23 @@ def _action(audit: Audit, term: Event, slices: list[Call]) -> tuple[NDArray[np.f
             assert call.input is not None
             return _beside(audit.nodes, call, wide), False
     return None, False
+
+
+def _second_input(script: Script, term: Event, asked: list[Output], width: int) -> NDArray[np.float64] | None:
+    """A critic that takes state and action one after the other: its second input. Two critics at once repeat rows."""
+    rows, reached = term.arrays["rows"], set(term.get("reached") or ())
+    for each in reversed(asked):
+        own = each.module in reached or script.modules.get(each.module, {}).get("inside") in reached
+        action = next((given for given in each.more if given.shape[1:] == (width,)), None)
+        count = len(each.rows)
+        if each.order > term.order or not own or action is None or not count or len(rows) % count:
+            continue
+        times = len(rows) // count
+        if (rows.reshape(times, count) == each.rows).all():
+            return np.tile(action, (times, 1))
+        if (rows.reshape(count, times) == each.rows[:, None]).all():
+            return np.repeat(action, times, axis=0)
+    return None
 
 
 def _beside(nodes: Nodes, call: Call, wide: int) -> NDArray[np.float64] | None:

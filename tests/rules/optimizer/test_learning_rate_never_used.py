@@ -55,8 +55,8 @@ USED = """
 
 
 def test_fires_on_a_program_that_leaves_it_aside(monkeypatch):
-    fires(rule, watched(program_of(IGNORED, monkeypatch))[1])
+    fires(rule, watched(program_of(IGNORED, monkeypatch), without=())[1])
 
 
 def test_quiet_on_the_program_that_uses_it(monkeypatch):
-    quiet(rule, watched(program_of(USED, monkeypatch))[1])
+    quiet(rule, watched(program_of(USED, monkeypatch), without=())[1])

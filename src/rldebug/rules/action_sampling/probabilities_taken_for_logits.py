@@ -49,6 +49,7 @@ class ProbabilitiesTakenForLogits(Rule):
 
     rows: int = 32  # in which one softmax and two can be told apart
     exact: float = 1e-4  # nats
+    losses: int = 3  # in which both are seen
     apart: float = 2e-3  # nats between one softmax and two, for a row to tell them apart
 
     def check(self, evidence: Script) -> Iterator[Finding]:
@@ -69,6 +70,19 @@ class ProbabilitiesTakenForLogits(Rule):
                 twice += int(hit.sum())
                 once += int((tells & (np.abs(params - other).max(axis=1) < self.exact)).sum())
                 where = event.where if where is None and hit.any() else where
+        # The loss itself tells where both are taken inside of the network.
+        losses = [term for _, term in evidence.terms("policy") if "twice" in term.detail]
+        double = [term for term in losses if term["twice"]]
+        if len(double) >= self.losses and len(double) >= 0.9 * len(losses):
+            yield self.finding(
+                "the softmax is applied twice",
+                where=double[0].where,
+                seen=f"log-probs of a softmax of a softmax in {len(double)} of {len(losses)} policy losses",
+                expected="one softmax between the network and the log-probs",
+                help="leave the softmax out of the network, or build Categorical(probs=...)",
+                confidence=0.97,
+            )
+            return
         if twice + once < self.rows:
             raise NotEnough(
                 f"{twice + once} rows of distributions that follow from an output of a network, needs {self.rows}"

@@ -47,7 +47,7 @@ class TrainedActionNotExecuted(Rule):
     name: ClassVar[str] = "trained-action-not-executed"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    follows: ClassVar[tuple[str, ...]] = ("BUF300", "BUF301")
+    follows: ClassVar[tuple[str, ...]] = ("BUF300", "BUF301", "BUF316")
 
     rows: int = 64  # that can be compared, in all
     known: float = 0.95  # share of a batch's rows that are observations as they were seen

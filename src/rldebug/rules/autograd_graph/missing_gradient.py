@@ -60,6 +60,8 @@ class MissingGradient(Rule):
         "GRA302",
         "OPT318",
         "NET304",
+        "VAL391",
+        "OPT350",
     )
 
     details: int = 4  # detailed readings, all without a gradient

@@ -70,6 +70,10 @@ class ZeroGradient(Rule):
         "GRA302",
         "OPT318",
         "NET304",
+        "NET350",
+        "NET351",
+        "OPT351",
+        "NET300",
     )
     trap: ClassVar[bool] = True
 

@@ -9,6 +9,8 @@ from typing import ClassVar
 from rldebug.evidence.script import Event, Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.bootstraps import by_prediction, without_gradient
+from rldebug.forensics.goals import asked, copied, same_inputs
+from rldebug.forensics.targets import fit_targets
 from rldebug.rule import NotEnough, Rule
 
 
@@ -51,6 +53,38 @@ class BootstrapOfTheSameObservation(Rule):
     later: float = 0.3  # share of rows of a call that come later: the next observations are there
 
     def check(self, evidence: Script) -> Iterator[Finding]:
+        own = [
+            each for each in fit_targets(evidence) if each.what == "q" and each.mistake == "own" and each.audits >= 2
+        ]
+        for fit in own:
+            yield self.finding(
+                "the target is bootstrapped from the observation itself",
+                where=fit.where,
+                seen=f"{fit.share:.0%} of {fit.rows} targets are the reward plus {fit.gamma:.4g} times what a network "
+                "says of the observation that is predicted",
+                expected="the observation that the step led to",
+                help="store the observation that env.step returns as the next one, before obs is replaced by it",
+                confidence=0.97,
+            )
+        if own:
+            return
+        batches = [each for each in asked(evidence) if not copied(each)]
+        alike = [each for each in batches if same_inputs(each)]
+        if (
+            len(batches) >= self.batches
+            and len(alike) == len(batches)
+            and len({each.audit.number for each in alike}) > 1
+        ):
+            yield self.finding(
+                "the target is bootstrapped from the observation itself",
+                where=alike[0].others[0].event.where,
+                seen=f"in all of {len(alike)} batches the networks that make the target are given the very rows that "
+                "are predicted, and no others",
+                expected="the observation that the step led to",
+                help="give the next observations to the target network",
+                confidence=0.97,
+            )
+            return
         judged = wrong = rows = 0
         audits: set[int] = set()
         where: Event | None = None

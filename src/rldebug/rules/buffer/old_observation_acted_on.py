@@ -59,19 +59,31 @@ class OldObservationActedOn(Rule):
         firsts = steps = 0
         audits: set[int] = set()
         example: Call | None = None
+        moments: dict[tuple[int, int], list[Call]] = {}
+        current: set[tuple[int, int]] = set()
         for call in calls_of(evidence):
             if call.at is None or len(call.rows) != lanes or call.event["match"] == "tag":
                 continue
-            places, nodes = call.places, call.audit.nodes
+            moment = (call.audit.number, int(call.at))
             if call.event.get("acting"):
-                lags.append(0)
+                current.add(moment)
+            else:
+                moments.setdefault(moment, []).append(call)
+        lags += [0] * len(current)
+        for moment, calls in moments.items():
+            # Whoever asks about the newest observation too may ask about others, to learn; gradients tell nothing: log-
+            # probs may be kept with their graph while acting.
+            sure = [
+                each
+                for each in calls
+                if not (each.places < 0).any() and not ambiguous(each.audit.nodes, each.places).any()
+            ]
+            if moment in current or not sure:
                 continue
-            if (places < 0).any() or ambiguous(nodes, places).any() or call.event["grad"]:
-                continue
-            lag = call.at - int(nodes.call[places].max())
-            lags.append(lag)
-            if lag > 0:
-                firsts += bool(nodes.first[places].all())
+            call = min(sure, key=_lag)
+            lags.append(_lag(call))
+            if lags[-1] > 0:
+                firsts += bool(call.audit.nodes.first[call.places].all())
                 audits.add(call.audit.number)
                 example = example or call
         for audit in evidence.audits:
@@ -98,3 +110,9 @@ class OldObservationActedOn(Rule):
             "chosen",
             confidence=0.95,
         )
+
+
+def _lag(call: Call) -> int:
+    """Env calls since the newest observation that it was given."""
+    assert call.at is not None
+    return int(call.at) - int(call.audit.nodes.call[call.places].max())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -52,7 +53,11 @@ class RolloutNeverCleared(Rule):
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         roles = roles_of(evidence)
-        if roles.targets or any(each["kind"] == "output" for _, each in evidence.events("term")):
+        # A copy that acts is the old policy, and no target network.
+        acts = {event["module"] for _, event in evidence.events("call") if event.get("acting")}
+        acts |= {str(evidence.modules.get(each, {}).get("inside")) for each in acts}
+        followers = [each for each in roles.target_names if each not in acts]
+        if followers or any(each["kind"] == "output" for _, each in evidence.events("term")):
             return
         looks: dict[int, list[tuple[float, int, int]]] = {}
         where: Event | None = None
@@ -70,7 +75,13 @@ class RolloutNeverCleared(Rule):
             )
             where = term
         late = [np.median(np.array(each), axis=0) for number, each in sorted(looks.items()) if number > 0]
-        if len(late) < self.audits:
+        sizes = [
+            max(len(term.arrays["rows"]) for term in audit.terms("policy") if "rows" in term.arrays)
+            for audit in evidence.audits
+            if audit.number in looks
+        ]
+        growing = len(sizes) > 2 and all(one < two for one, two in itertools.pairwise(sizes))
+        if len(late) < (2 if growing else self.audits):
             raise NotEnough(f"{len(late)} audits in which rows of a policy loss could be traced")
         if signs == {False} or where is None:
             return  # weights of one sign: imitation of what went well, which may be old

@@ -49,7 +49,7 @@ class NonfiniteTarget(Rule):
     name: ClassVar[str] = "nonfinite-target"
     severity: ClassVar[Severity] = "error"
     needs: ClassVar[tuple[str, ...]] = ("target/mean",)
-    follows: ClassVar[tuple[str, ...]] = ("ENV001", "ENV002", "NET001")
+    follows: ClassVar[tuple[str, ...]] = ("ENV001", "ENV002", "NET001", "ACT375")
     trap: ClassVar[bool] = True
 
     def check(self, evidence: Run) -> Iterator[Finding]:

@@ -51,8 +51,8 @@ class EntropyPenalised(Rule):
             for _, terms in audit.losses:
                 if not any(each["kind"] == "policy" for each in terms):
                     continue
-                # The log of a deviation is an entropy, or a part of a divergence.
-                part = any(each["kind"] == "other" for each in terms)
+                # The log of a deviation is an entropy, or a part of a divergence whose other parts were not told apart.
+                part = any(each["kind"] == "other" and each["op"] != "divergence" for each in terms)
                 for term in terms:
                     if term["kind"] != "entropy" or (term["op"] != "p-log-p" and (part or term["op"] == "sampled")):
                         continue

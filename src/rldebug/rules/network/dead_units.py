@@ -147,7 +147,9 @@ def _hidden(tensors: list[TensorHistory]) -> list[TensorHistory]:
     shapes: list[tuple[TensorHistory, float, float]] = []
     for each in tensors:
         outputs = sizes.get(f"{each.layer}.bias", np.nan)
-        if each.name.endswith(".weight") and np.isfinite(outputs) and np.isfinite(each["zero_rows"]).any():
+        # The size of a tensor that is all zero is not known.
+        known = np.isfinite(outputs) and np.isfinite(each.size)
+        if each.name.endswith(".weight") and known and np.isfinite(each["zero_rows"]).any():
             shapes.append((each, round(outputs), round(each.size / round(outputs)) if outputs >= 0.5 else 0))
     return [
         each

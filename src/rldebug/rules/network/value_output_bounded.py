@@ -62,6 +62,8 @@ class ValueOutputBounded(Rule):
             softmax = self._softmax(evidence, module) and all(0 <= made.min() <= made.max() <= 1 for made, _, _ in last)
             if softmax and all(self._outside(targets, 0.0, 1.0) for _, targets, _ in last):
                 bound = "each row of its outputs is positive and sums to 1"
+            elif all(self._floored(made, targets) for made, targets, _ in last):
+                bound = "no output is below 0, and most are 0"
             elif all(self._sticks(made) and self._outside(targets, -1.0, 1.0) for made, targets, _ in last):
                 bound = "its outputs stick at -1 and 1"
             else:
@@ -99,6 +101,10 @@ class ValueOutputBounded(Rule):
     def _sticks(self, made: np.ndarray) -> bool:
         size = np.abs(made)
         return bool(size.max() <= 1.0 and np.mean(size > 0.98) >= self.stuck)
+
+    def _floored(self, made: np.ndarray, targets: np.ndarray) -> bool:
+        """Cut off at zero, as by a ReLU, while what is to be learned lies below."""
+        return bool(made.min() == 0.0 and np.mean(made == 0.0) >= self.beyond and np.mean(targets < 0.0) >= self.stuck)
 
     def _softmax(self, script: Script, module: str) -> bool:
         rows = 0

@@ -53,7 +53,7 @@ class FirstRatioNotOne(Rule):
     name: ClassVar[str] = "first-ratio-not-one"
     severity: ClassVar[Severity] = "error"
     needs: ClassVar[tuple[str, ...]] = ("policy/first_log_ratio", "policy/logp_from_rollout", "policy/kl")
-    follows: ClassVar[tuple[str, ...]] = ("ACT003",)
+    follows: ClassVar[tuple[str, ...]] = ("ACT003", "NET397", "POL380", "POL381", "POL382", "POL388")
 
     rollouts: int = 3  # readings of first minibatches
     tolerance: float = 0.03  # nats, for the row that differs most; half precision stays below

@@ -50,7 +50,19 @@ class FirstUpdateRatioOff(Rule):
     name: ClassVar[str] = "first-update-ratio-off"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    follows: ClassVar[tuple[str, ...]] = ("ACT300", "ACT320", "ACT323", "BUF300", "BUF301")
+    follows: ClassVar[tuple[str, ...]] = (
+        "ACT300",
+        "ACT320",
+        "ACT323",
+        "BUF300",
+        "BUF301",
+        "BUF368",
+        "NET397",
+        "POL380",
+        "POL381",
+        "POL382",
+        "POL388",
+    )
 
     audits: int = 2  # with a first loss that can be judged
     apart: float = 0.03  # nats: more than rounding, half precision included
@@ -76,7 +88,10 @@ class FirstUpdateRatioOff(Rule):
         # A policy that starts exactly uniform gives all actions the same log-prob: the first one may not show it.
         least = self.mixed if evidence.noted("amp") else self.mean
         bad = [share > self.share and mean > least for share, mean, _ in seen.values()]
-        if not all(bad[1:]) or not (bad[0] or _even(next(iter(seen.values()))[2])):
+        # Nor does it where nothing was learned yet, and a copy acts that is never renewed.
+        start = next(iter(seen.values()))[2]
+        begun = bad[0] or _even(start) or (start.term.update == 0 and len(bad) > self.audits)
+        if not all(bad[1:]) or not begun:
             return
         share, mean, first = next(each for each, wrong in zip(seen.values(), bad, strict=True) if wrong)
         yield self.finding(

@@ -43,6 +43,7 @@ class LogProbsPairedWithAll(Rule):
     name: ClassVar[str] = "log-probs-paired-with-all"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("VAL330",)  # values with a column too many make advantages of all pairs
 
     losses: int = 2  # whose shapes are known; as many with all pairs
 

@@ -61,6 +61,18 @@ class LogProbsReducedBeforeWeighting(Rule):
                 continue
             if _several(audit, term):
                 found.append((audit, term))
+        pooled = [term for _, term in evidence.events("term") if term.get("pooled") and term.get("family")]
+        if len(pooled) >= 3 and len(pooled) >= len(list(evidence.terms("policy"))):
+            yield self.finding(
+                "the log-probs of the batch are reduced before they are weighted: no row has a weight of its own",
+                where=pooled[0].where,
+                seen=f"one number for all {pooled[0]['rows']} log-probs, and then {pooled[0]['pooled']} weights, in "
+                f"{len(pooled)} losses",
+                expected="a weight for each log-prob",
+                help="multiply first and reduce after: -(logp * advantage).mean()",
+                confidence=0.96,
+            )
+            return
         numbers = {audit.number for audit, _ in found}
         if len(found) < self.losses or len(numbers) < self.audits:
             raise NotEnough(f"{len(found)} losses of log-probs without a weight per row, needs {self.losses}")

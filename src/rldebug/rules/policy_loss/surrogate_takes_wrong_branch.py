@@ -60,6 +60,11 @@ class SurrogateTakesWrongBranch(Rule):
         judged = 0
         for each in surrogates(evidence):
             value, sides = value_of_surrogate(each), _sides(each)
+            if value is None and sides is not None and self._tells(sides[1], sides[2]):
+                # What else is in the loss cannot be computed; but how it is written tells which of the two is taken.
+                judged += 1
+                if _takes_the_larger(each):
+                    votes.setdefault("the larger of the two", []).append(each)
             if value is None or sides is None:
                 continue
             scale, plain, clipped, _ = sides
@@ -106,6 +111,12 @@ _SAID = {
         "normalise the advantages once, before both lines",
     ),
 }
+
+
+def _takes_the_larger(each: Surrogate) -> bool:
+    """−max(…) and min(…) are minimised: of two losses the smaller one counts."""
+    nested, outer = each.term.get("nested"), each.term.get("outer")
+    return nested in ("min", "max") and outer is not None and (nested == "max") == (float(outer) < 0)
 
 
 def _sides(each: Surrogate) -> tuple[float, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None:

@@ -63,15 +63,17 @@ class TargetLeftBehind(Rule):
         follows = [each for each in found if not each.still and len(each.prints) >= self.looks]
         through = any(term["kind"] == "output" for _, term in evidence.events("term"))
         for each in found:
-            own = each.own_loads >= 2
+            # What it is loaded with between two looks, and does not change it, are its own weights.
+            within = sum(each.updates[0] < update <= each.updates[-1] for update in each.loads) if each.still else 0
+            own = each.own_loads >= 2 or within >= 2
             many = self.library if self._in_library(evidence, each) else self.many
             wanted = self.few if follows or own else self.some if through else many
             if not each.still or len(each.prints) < self.looks or each.span < wanted:
                 continue
             if len(set(each.online_prints)) < self.looks or not each.distance[-1] > self.apart:
                 continue
-            if each.loaded > each.own_loads:
-                continue  # it is loaded, between looks
+            if each.loaded > each.own_loads and within < 2:
+                continue  # it may be loaded after the last look
             yield self._finding(each, own, bool(follows))
             return
 
@@ -82,7 +84,8 @@ class TargetLeftBehind(Rule):
 
     def _finding(self, each: Follower, own: bool, others: bool) -> Finding:
         line = each.line
-        rest = f"; it was loaded with its own weights {each.own_loads} times" if own else ""
+        times = max(each.own_loads, sum(update > each.updates[0] for update in each.loads))
+        rest = f"; it was loaded with its own weights {times} times" if own else ""
         rest += "; other target networks do follow" if others and not own else ""
         return self.finding(
             f"the target network {each.target} never changes",

@@ -45,8 +45,8 @@ class TargetNeverAsked(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    looks: int = 3  # at its weights, at which they had moved
-    moves: int = 4  # towards the trained network
+    moves: int = 4  # copies of the whole, at even distances
+    small: int = 2  # moves towards the trained network that were seen one by one
     uneven: float = 0.1  # spread of the steps between copies, over their mean: the best weights are kept at odd times
 
     def check(self, evidence: Script) -> Iterator[Finding]:
@@ -61,9 +61,7 @@ class TargetNeverAsked(Rule):
                 continue
             gaps = np.diff([at for at in each.loads if at > 0])
             even = len(gaps) >= self.moves and gaps.std() <= self.uneven * gaps.mean()
-            if not even and len(each.taus) < self.moves:
-                continue
-            if len(set(each.prints)) < self.looks and not even:
+            if not even and len(each.taus) < self.small:
                 continue
             line = call.get("line")
             how = f"copied {each.loaded} times" if even else f"moved by {np.median(each.taus):.2g} of the way at a time"

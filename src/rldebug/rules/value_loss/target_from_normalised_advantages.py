@@ -42,6 +42,7 @@ class TargetFromNormalisedAdvantages(Rule):
     name: ClassVar[str] = "target-from-normalised-advantages"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("ADV354",)
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits, weights = fit_targets(evidence), fit_weights(evidence)

@@ -1,0 +1,124 @@
+"""Numbers of the program with one entry for each written token: which are rewards, values and returns.
+
+Told by what they are to each other, not by what they are called: returns obey a recursion with rewards and values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldebug.evidence.script import Script
+from rldebug.forensics.tokens import Pass, Round, rounds
+
+Matrix = NDArray[np.float64]
+_MATRICES = 12
+_EXACT = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The matrices (answers × places) and vectors (answers) that lay around in one round."""
+
+    round: Round
+    length: NDArray[np.int64]  # (B,) tokens of each answer; -1 where it was in no pass
+    ended: NDArray[np.bool_]
+    logp: Matrix  # (B, T) of the sampler, NaN after the end
+    matrices: list[tuple[str, Matrix]]
+    vectors: list[tuple[str, Matrix]]
+
+    @property
+    def written(self) -> NDArray[np.bool_]:
+        return np.arange(self.logp.shape[1])[None, :] < self.length[:, None]
+
+    @cached_property
+    def returns(self) -> Recursion | None:
+        return _recursion(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Recursion:
+    """returns[t] = reward[t] + (a - b) value[t + 1] + b returns[t + 1], exactly, within answers."""
+
+    names: tuple[str, str, str]
+    returns: Matrix
+    rewards: Matrix
+    values: Matrix
+    value_factor: float
+    returns_factor: float
+
+
+def tables(script: Script) -> Iterator[Table]:
+    for each in rounds(script):
+        if len(each.writings) == 1 and each.passes:
+            made = _table(each)
+            if made is not None:
+                yield made
+
+
+def _table(each: Round) -> Table | None:
+    writing = each.writings[0]
+    count, width = writing.tokens.shape
+    length, ended = np.full(count, -1, dtype=np.int64), np.zeros(count, dtype=bool)
+    logp = np.full((count, width), np.nan)
+    for one in each.passes:
+        for row in np.flatnonzero(one.rows >= 0):
+            at, steps = int(one.rows[row]), np.arange(min(int(one.length[row]), width))
+            length[at], ended[at] = len(steps), one.ended[row]
+            logp[at, steps] = writing.logp[at, steps, one.ids[row, one.start + steps]]
+    if (length >= 0).sum() < 8:
+        return None
+    matrices: list[tuple[str, Matrix]] = []
+    vectors: list[tuple[str, Matrix]] = []
+    for name, array in each.held:
+        if array.dtype.kind != "f" or not np.isfinite(array).all():
+            continue
+        if array.shape == (count, width) and len(matrices) < _MATRICES:
+            kept, into = array.astype(np.float64), matrices
+        elif array.shape in ((count,), (count, 1)):
+            kept, into = array.reshape(count).astype(np.float64), vectors
+        else:
+            continue
+        if kept.std() > 0 and not any(np.array_equal(kept, other) for _, other in into):
+            into.append((name, kept))
+    return Table(each, length, ended, logp, matrices, vectors)
+
+
+def _recursion(table: Table) -> Recursion | None:
+    inner = table.written[:, :-1] & (np.arange(table.logp.shape[1] - 1)[None, :] + 1 < table.length[:, None])
+    if inner.sum() < 40:
+        return None
+    best: tuple[float, Recursion] | None = None
+    for one, returns in table.matrices:
+        y = returns[:, :-1][inner]
+        spread = float(y.std())
+        if spread == 0:
+            continue
+        for two, rewards in table.matrices:
+            for three, values in table.matrices:
+                if len({one, two, three}) < 3:
+                    continue
+                x = np.stack([rewards[:, :-1][inner], values[:, 1:][inner], returns[:, 1:][inner]], axis=1)
+                if min(x.std(axis=0)) == 0:
+                    continue
+                found, *_ = np.linalg.lstsq(x, y, rcond=None)
+                rest = float(np.abs(x @ found - y).max()) / spread
+                plausible = abs(found[0] - 1) < 1e-3 and found[2] > 1e-3 and 0.3 < found[1] + found[2] < 1.01
+                if rest < _EXACT and plausible and found[1] > -1e-3 and (best is None or rest < best[0]):
+                    fit = Recursion((one, two, three), returns, rewards, values, float(found[1]), float(found[2]))
+                    best = (rest, fit)
+    return None if best is None else best[1]
+
+
+def pushes(each: Pass, width: int) -> tuple[NDArray[np.int64], Matrix]:
+    """The rows of a pass in their writing, and (rows, T) what the log-prob of each written token is multiplied with."""
+    seen = np.flatnonzero(each.rows >= 0)
+    found = np.full((len(seen), width), np.nan)
+    for place, row in enumerate(seen):
+        steps = np.arange(min(int(each.length[row]), width))
+        found[place, steps] = each.coefficient[row, each.start + steps - 1]
+    return each.rows[seen], found

@@ -1,0 +1,96 @@
+"""The log-prob is that of a clipped action."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity, Where
+from rldebug.forensics.roles import roles_of
+from rldebug.forensics.trained_actions import equal, trained_actions
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClippedActionScored(Rule):
+    """The log-prob is that of a clipped action.
+
+    ## What it checks
+    A Gaussian policy that learns from its own actions. A density gives no number twice: where many actions of the loss
+    are exactly the same largest, or smallest, number, and that is what was given to the environment, they were clipped
+    before their log-prob was taken.
+
+    ## Why it matters
+    The policy gradient is that of the action that was drawn. With the clipped one in its place the mean is pulled
+    towards the bound or held there, whatever it earns, and the deviation shrinks.
+
+    ## Likely causes
+    1. The clipped action is stored. Confirm: compare what is stored with what `sample()` returned.
+    2. The draw is clipped at once, before `log_prob`. Confirm: read the two lines.
+
+    ## What to try first
+    Keep the raw action for the loss, and clip only what is given to `env.step`.
+
+    ## When it is fine
+    Actions of others, as in a data set, that were clipped when they were recorded.
+
+    ## References
+    Seen in the wild: ACT-01 of bench/bugs/sources.toml.
+    """
+
+    code: ClassVar[str] = "ACT357"
+    name: ClassVar[str] = "clipped-action-scored"
+    severity: ClassVar[Severity] = "warning"
+    reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("ACT320",)
+
+    rows: int = 64  # whose action is known, in all
+    share: float = 0.04  # of the rows with a number on a bound
+    times: int = 8  # that it comes up
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        if roles_of(evidence).on_policy is not True:
+            raise NotEnough("not a policy that learns from its own actions")
+        audits: dict[int, list[np.ndarray]] = {}
+        where: Where | None = None
+        for each in trained_actions(evidence):
+            term = each.term
+            if each.discrete or term["kind"] != "policy" or term.get("family") != "normal":
+                continue
+            done = each.executed
+            known = np.isfinite(done).all(axis=1)
+            if known.sum() < 8 or not equal(done[known], each.action[known]).mean() > 0.95:
+                continue
+            audits.setdefault(each.audit.number, []).append(each.action[known])
+            where = where or term.where
+        if len(audits) < 2 or sum(len(one) for each in audits.values() for one in each) < self.rows:
+            raise NotEnough("too few actions of a Gaussian policy that were executed as they are learned")
+        shares = [_piled(np.concatenate(each), self.times) for each in audits.values()]
+        if min(shares) < self.share:
+            return
+        yield self.finding(
+            "the log-prob is taken of the action after it was clipped",
+            where=where,
+            seen=f"{np.mean(shares):.0%} of the actions of the loss are exactly on a bound, in {len(shares)} audits",
+            expected="the action as it was drawn",
+            help="store the raw action, and clip only what is given to env.step",
+            confidence=0.85,
+        )
+
+
+def _piled(action: np.ndarray, times: int) -> float:
+    """Share of the rows with a number at the end of its range that comes up again and again, and never beyond."""
+    rows = np.zeros(len(action), dtype=bool)
+    seen = np.unique(action, axis=0)
+    if len(seen) < 0.2 * len(action):
+        return 0.0  # a few actions, over and over
+    for column in action.T:
+        for end in (column.min(), column.max()):
+            at = np.abs(column - end) <= 2e-6 * (1.0 + abs(end))  # it is worked back from the loss, up to rounding
+            if at.sum() >= times:
+                rows |= at
+    return float(rows.mean())

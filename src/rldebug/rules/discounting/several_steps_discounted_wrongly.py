@@ -1,0 +1,95 @@
+"""A target of several steps is discounted by the wrong powers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.target_settings import told
+from rldebug.forensics.targets import Fit, fit_targets
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeveralStepsDiscountedWrongly(Rule):
+    """A target of several steps is discounted by the wrong powers.
+
+    ## What it checks
+    Networks are asked about the observation n steps on, with n above 1. What each reward in between and the bootstrap
+    are multiplied with is fitted from the numbers of the targets: rewards by 1, γ, γ² …, the bootstrap by γⁿ.
+
+    ## Why it matters
+    Values of what comes after the n steps are counted too much or too little, once in every n steps.
+
+    ## Likely causes
+    1. `gamma` in the line of the target, not `gamma ** n`. Confirm: read that line.
+    2. The rewards of the window are added up without discount. Confirm: print the return of a window.
+    3. The window is one step longer or shorter than the power. Confirm: print both lengths.
+
+    ## What to try first
+    Store `gamma ** len(window)` beside the return of the window, and multiply the bootstrap with it.
+
+    ## When it is fine
+    Never; with γ near 1 it does little harm.
+
+    ## References
+    Sutton & Barto 2018, section 7.1. Hessel et al. 2017, *Rainbow*.
+    Seen in the wild: RWD-04 of bench/bugs/sources.toml.
+    """
+
+    code: ClassVar[str] = "DIS351"
+    name: ClassVar[str] = "several-steps-discounted-wrongly"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        fits = [each for each in fit_targets(evidence) if each.n > 1 and each.power is not None]
+        if not fits:
+            raise NotEnough("no target of several steps was found")
+        setting = told(evidence, "discount")
+        for fit in fits:
+            found = misdiscounted(fit, setting)
+            if found is None or fit.audits < 2 or fit.mistake:
+                continue
+            what, seen, expected = found
+            yield self.finding(
+                what,
+                where=fit.where,
+                seen=f"{seen}, in {fit.share:.0%} of {fit.rows} targets of {fit.n} steps",
+                expected=expected,
+                help="discount the k-th reward by gamma ** k and the bootstrap by gamma ** n",
+                confidence=0.95,
+            )
+
+
+def misdiscounted(fit: Fit, setting: float | None) -> tuple[str, str, str] | None:
+    """What is wrong with the powers, what was seen, and what was expected."""
+    assert fit.power is not None
+    inner = [each for each in fit.coefs[1:] if each is not None]
+    first = fit.coefs[0]
+    whole = first is not None and abs(first - 1.0) < 2e-3
+    if (
+        whole
+        and inner
+        and max(abs(each - 1.0) for each in inner) < 1e-3
+        and (setting or fit.power ** (1 / fit.n)) < 0.996
+    ):
+        return "rewards of the window are not discounted", "every reward counts 1", "γ per step: 1, γ, γ², …"
+    if whole and inner and max(abs(each) for each in inner) < 1e-3:
+        return "only the first reward of the window is counted", "later rewards count 0", "1, γ, γ², …"
+    gamma = setting
+    if gamma is None and whole and fit.coefs[1] is not None:
+        gamma = fit.coefs[1]
+    if gamma is None or not 0.3 < gamma < 0.9995 or abs(fit.power - gamma**fit.n) < 2e-3:
+        return None
+    near = [m for m in range(0, 3 * fit.n + 1) if abs(fit.power - gamma**m) < 5e-4 and m != fit.n]
+    if not near:
+        return None
+    return (
+        f"the value {fit.n} steps on is discounted as if it were {near[0]} steps on",
+        f"the bootstrap is multiplied by {fit.power:.4g}, which is {gamma:.4g} to the power of {near[0]}",
+        f"{gamma:.4g} to the power of {fit.n}, {gamma**fit.n:.4g}",
+    )

@@ -1,0 +1,105 @@
+"""Training goes on with an observation from before an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.batches import Call, ambiguous, calls_of
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingResumesWithOldObservation(Rule):
+    """Training goes on with an observation from before an evaluation.
+
+    ## What it checks
+    The environment that is trained in was reset and played for a while, with each newest observation given to the
+    network. Then, now and then, the network is asked about an observation from before that reset, all lanes at
+    once, and the environment is stepped by the answer.
+
+    ## Why it matters
+    The action belongs to a state that is long gone. The transition that is learned leads from one episode into
+    another.
+
+    ## Likely causes
+    1. The evaluation plays the training environment and leaves it in another state. Confirm: `eval_env is env`, or
+       `evaluate_policy(model, model.get_env())`.
+
+    ## What to try first
+    Make an environment of its own for the evaluation.
+
+    ## When it is fine
+    Never: the observation must be the newest.
+
+    ## References
+    Bug kind EVA-03 of bench/bugs/sources.toml.
+    """
+
+    code: ClassVar[str] = "EVA356"
+    name: ClassVar[str] = "training-resumes-with-old-observation"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("BUF316",)
+
+    lag: int = 8  # env calls since the observation, and more
+    times: int = 1  # that this was seen
+    asked: float = 0.85  # of the steps, about the newest observation
+    rare: float = 0.1  # of all moments at which the network was asked
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        streams = [each for each in evidence.streams if each["steps"] or each["resets"]]
+        if len(streams) != 1 or any(each.get("what") == "thread" for each in evidence.noted("thread")):
+            return
+        lanes = int(streams[0]["lanes"])
+        moments: dict[tuple[int, int], list[Call]] = {}
+        current: set[tuple[int, int]] = set()
+        for call in calls_of(evidence):
+            if call.at is None or len(call.rows) != lanes or call.event["match"] == "tag":
+                continue
+            moment = (call.audit.number, int(call.at))
+            if call.event.get("acting"):
+                current.add(moment)
+            else:
+                moments.setdefault(moment, []).append(call)
+        if len(current) < 20:
+            raise NotEnough(f"the network was seen to act {len(current)} times")
+        steps = (
+            sum(int((each.nodes.acted & (each.nodes.phase >= each.phase)).sum()) for each in evidence.audits) // lanes
+        )
+        if len(current) < self.asked * steps:
+            return  # actions are also drawn at random: then it may be asked about others in between
+        old = [calls[0] for moment, calls in moments.items() if moment not in current and self._resumed(calls)]
+        if len(old) < self.times or len(old) > self.rare * len(current):
+            return
+        yield self.finding(
+            "training goes on with an observation from before the environment was played by another loop",
+            where=old[0].event.where,
+            seen=f"{len(old)} times an observation that is {_lag(old[0])} env calls old, from before a reset",
+            expected="the newest observation",
+            help="make an environment of its own for the evaluation, or reset when training goes on",
+            confidence=0.88,
+        )
+
+    def _resumed(self, calls: list[Call]) -> bool:
+        """All that is asked for is one old moment, a reset lies in between, and a step is taken on the answer."""
+        for call in calls:
+            nodes, places = call.audit.nodes, call.places
+            if (places < 0).any() or ambiguous(nodes, places).any() or call.at is None:
+                return False
+            asked = nodes.call[places]
+            if (asked != asked[0]).any() or _lag(call) < self.lag:
+                return False
+            between = (nodes.call > asked[0]) & (nodes.call <= call.at)
+            if not (nodes.first & between).any() or not nodes.acted[nodes.call == call.at].any():
+                return False
+        return bool(calls)
+
+
+def _lag(call: Call) -> int:
+    """Env calls since the newest observation that it was given."""
+    assert call.at is not None
+    return int(call.at) - int(call.audit.nodes.call[call.places].max())

@@ -1,0 +1,76 @@
+"""Forms of policy losses in which a node has several readers, or a number is added to every row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from rldebug.capture.loss_terms import Term, terms_of
+
+ROWS = 20
+given, action, advantage, returns = torch.randn(ROWS, 4), torch.arange(ROWS) % 3, torch.randn(ROWS), torch.randn(ROWS)
+policy, critic = nn.Linear(4, 3), nn.Linear(4, 1)
+allowed = (torch.arange(ROWS * 3).reshape(ROWS, 3) % 4 > 0) | (F.one_hot(action, 3) > 0)
+
+
+def probs() -> Tensor:
+    return F.softmax(policy(given), dim=-1)
+
+
+def by_hand(p: Tensor) -> Tensor:
+    return (p * torch.log(p + 1e-8)).sum(dim=1).mean()
+
+
+@pytest.mark.parametrize(
+    "entropy", [by_hand, lambda p: (p * p.log()).sum(-1).mean(), lambda p: (p.log() * p).sum() / ROWS]
+)
+def test_an_entropy_of_probabilities_that_are_read_twice(entropy: Callable[[Tensor], Tensor]) -> None:
+    (term,) = terms_of(0.01 * entropy(probs()))
+    assert (term.kind, term.rows) == ("entropy", ROWS)
+    assert term.coefficient == pytest.approx(-0.01)
+
+
+@pytest.mark.parametrize("value_loss", [F.mse_loss, F.smooth_l1_loss, nn.HuberLoss()])
+def test_a_mean_that_is_added_to_every_row_counts_once(value_loss: Callable[[Tensor, Tensor], Tensor]) -> None:
+    dist = torch.distributions.Categorical(logits=policy(given))
+    logp: Tensor = dist.log_prob(action)  # type: ignore[no-untyped-call]
+    rows = -logp * advantage + 0.5 * value_loss(critic(given).squeeze(-1), returns)
+    found = {each.kind: each for each in terms_of(rows.mean())}
+    assert found["regression"].coefficient == pytest.approx(0.5)
+    assert found["regression"].scale == pytest.approx(0.5 / ROWS)
+    summed = {each.kind: each for each in terms_of(rows.sum())}
+    assert summed["regression"].scale == pytest.approx(0.5)
+    assert found["policy"].scale == pytest.approx(-1 / ROWS)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        lambda p: (p * F.one_hot(action, 3)).sum(1),
+        lambda p: (p * allowed / (p * allowed).sum(1, keepdim=True)).gather(1, action[:, None]).squeeze(1),
+    ],
+)
+def test_probabilities_times_a_mask(chosen: Callable[[Tensor], Tensor]) -> None:
+    (term,) = terms_of(-(torch.log(chosen(probs())) * advantage).mean())
+    assert (term.kind, term.family) == ("policy", "categorical")
+    assert term.arrays["index"].tolist() == action.tolist()
+
+
+def unrolled() -> list[Term]:
+    cell, head = nn.GRUCell(4, 8), nn.Linear(8, 3)
+    steps, state, logits = given.reshape(5, 4, 4), torch.zeros(4, 8), []
+    for each in steps:
+        state = cell(each, state)
+        logits.append(head(state))
+    dist = torch.distributions.Categorical(logits=torch.stack(logits))
+    logp: Tensor = dist.log_prob(action.reshape(5, 4))  # type: ignore[no-untyped-call]
+    return terms_of(-(logp * advantage.reshape(5, 4)).mean())
+
+
+def test_inputs_of_an_unrolled_network_are_in_order() -> None:
+    (term,) = unrolled()
+    assert torch.equal(term.inputs[0], given)

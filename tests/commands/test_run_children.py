@@ -1,0 +1,48 @@
+"""rldebug run of a program that trains in processes of its own: they are watched, compared, and left alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parents[1] / "run_programs" / "ranks.py"
+ABOUT_RANKS = ("MPR350", "MPR351", "SEE355")
+
+
+def python(*words):
+    given = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=given)
+
+
+def run(*words):
+    """What is said about ranks, the first cause first, and what the program printed."""
+    said = python("-m", "rldebug", "run", "--json", "out.json", *words)
+    report = json.loads(Path("out.json").read_text(encoding="utf-8"))
+    return [each["code"] for each in report["findings"] if each["code"] in ABOUT_RANKS], said.stdout
+
+
+def test_spawned_ranks_that_train_apart_are_found():
+    found, _ = run(PROGRAM, "spawn", "not-written-back")
+    assert found[0] == "MPR351"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("wrong", "code"), [("not-broadcast", "MPR350"), ("same-seed", "SEE355")])
+def test_forked_ranks_are_compared(wrong, code):
+    assert run(PROGRAM, "fork", wrong)[0] == [code]
+
+
+@pytest.mark.slow
+def test_healthy_ranks_are_left_alone():
+    found, printed = run(PROGRAM, "fork")
+    plain = python(PROGRAM, "fork")
+    assert plain.returncode == 0, plain.stderr
+    assert plain.stdout.count("rank") == 2
+    assert printed == plain.stdout  # the weights of each, bit for bit
+    assert not found

@@ -1,0 +1,43 @@
+"""Actions of a loss that pile up on a bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rldebug.evidence.script import Audit, Event, Script
+from rldebug.rule import NotEnough
+from rldebug.rules.action_sampling.clipped_action_scored import ClippedActionScored
+from tests.programs.losses_made import term
+from tests.programs.made import nodes
+
+
+def made(*, stored: bool, executed: bool = True) -> Script:
+    audits = []
+    for number in range(3):
+        draw = np.random.default_rng(number).normal(size=(64, 1))
+        clipped = np.clip(draw, -1, 1)
+        of = nodes(np.arange(64, dtype=np.float64)[:, None] + 0.5, phase=number)
+        of = replace(of, action=clipped if executed else draw)
+        learned = term(1, number, family="normal", action=clipped if stored else draw)
+        learned.arrays["rows"] = np.arange(64)  # type: ignore[index]
+        loss = Event(0, "loss", number, 0, {"how": "backward"})
+        audits.append(Audit(number, number, number, 0, of, (loss, learned)))
+    return Script(audits, {"stream": {"0": {"index": 0, "steps": 64, "resets": 1, "lanes": 1}}})
+
+
+def told(script: Script) -> int:
+    try:
+        return len(list(ClippedActionScored().check(script)))
+    except NotEnough:
+        return 0
+
+
+def test_fires_stored_actions_that_were_clipped_are_found() -> None:
+    assert told(made(stored=True)) == 1
+
+
+def test_quiet_raw_actions_are_fine() -> None:
+    assert told(made(stored=False)) == 0
+    assert told(made(stored=False, executed=False)) == 0

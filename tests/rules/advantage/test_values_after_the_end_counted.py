@@ -1,0 +1,14 @@
+from tests.programs.written import found
+
+CODE = "ADV376"
+
+
+def test_fires_on_the_fault():
+    (finding,) = found(CODE, "after", "critic")
+    assert finding.component == "advantage"
+    assert finding.seen
+
+
+def test_quiet_where_all_is_well():
+    assert not found(CODE)
+    assert not found(CODE, kind="critic")

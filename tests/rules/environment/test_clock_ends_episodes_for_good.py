@@ -1,0 +1,38 @@
+from typing import Any
+
+import numpy as np
+
+from rldebug.config import Config
+from rldebug.diagnose import diagnose
+from rldebug.finding import Finding
+from tests.programs.made import call, nodes, script
+
+CODE = "ENV351"
+
+
+def found(lengths: list[int], *, clock: bool = False, **stream: Any) -> list[Finding]:
+    obs = np.random.default_rng(0).normal(size=(80, 3))
+    if clock:
+        obs[:, 2] = np.arange(80)
+    of_audit = nodes(obs)
+    of_audit.first[0] = True
+    rows = np.arange(80)
+    events = [call(0, rows, obs, acting=True), call(1, rows, obs, grad=True)]
+    made = script([(of_audit, events)], [{"lengths": lengths, **stream}])
+    report = diagnose([made], config=Config(select=(CODE,)), command="run")
+    assert not report.broken
+    return list(report.findings)
+
+
+PILED = [12, 33, 21, 60, 60, 17, 60, 45, 60, 28, 60, 39, 60, 60, 51, 60, 9, 60, 60, 60, 60, 60]
+
+
+def test_fires_where_ends_pile_up_at_a_round_number():
+    (finding,) = found(PILED)
+    assert finding.component == "environment"
+
+
+def test_quiet_where_they_are_truncated_or_seen_or_natural():
+    assert not found(PILED, truncations=12)
+    assert not found(PILED, clock=True)
+    assert not found([each if each < 60 else 9 for each in PILED])

@@ -1,0 +1,14 @@
+from tests.programs.written import found
+
+CODE = "POL388"
+
+
+def test_fires_on_the_fault():
+    (finding,) = found(CODE, "raw", "groups")
+    assert finding.component == "policy-loss"
+    assert finding.seen
+
+
+def test_quiet_where_all_is_well():
+    assert not found(CODE)
+    assert not found(CODE, kind="critic")
