@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
@@ -42,6 +42,7 @@ class AdvantageDiscountDiffers(Rule):
     code: ClassVar[str] = "ADV353"
     name: ClassVar[str] = "advantage-discount-differs"
     severity: ClassVar[Severity] = "warning"
+    status: ClassVar[Literal["stable", "nursery"]] = "nursery"  # accused a healthy program of bench/bugs
     reads: ClassVar[str] = "Script"
 
     near: float = 0.004  # between the two discounts

@@ -50,7 +50,6 @@ class EmptyRowsLearned(Rule):
 
     share: float = 0.05  # of the rows of a batch
     batches: int = 3  # with so many empty rows
-    always: float = 0.8  # share of the batches that have one at least
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         moves = {(audit.number, term.update) for audit, term in predictions(evidence)}
@@ -78,9 +77,6 @@ class EmptyRowsLearned(Rule):
             if empty is not None and len(empty) >= 8:
                 found.append((call, int((empty & ~call.known).sum())))
         wrong = [(call, count) for call, count in found if count > self.share * len(call.rows)]
-        single = [(call, count) for call, count in found if count]
-        if len(wrong) < self.batches and len(single) >= max(8, self.always * len(found)):
-            wrong = single  # one in every batch is no accident either: a place that the drawing always reaches
         if len(wrong) >= self.batches:
             call = wrong[0][0]
             yield self.finding(
