@@ -343,3 +343,20 @@ def written_places(each: Pass) -> Mapping[str, NDArray[np.bool_]]:
         "last": known & (place == end - 1) & each.ended[:, None] & inside,
         "filler": known & (place >= end) & each.ended[:, None] & inside & several,
     }
+
+
+def pushed_places(script: Script, kind: str) -> tuple[int, int, Pass | None]:
+    """Of the places of a kind ("prompt", "filler") in sequences that are learned: how many there are, how many are
+    pushed, and the first pass that pushes one. Other sequences may have been left out, or have no advantage."""
+    judged = pushed = 0
+    first = None
+    for each in (one for found in rounds(script) for one in found.passes):
+        if not each.labels_at(1) >= 0.9:
+            continue
+        places = written_places(each)
+        learned = np.asarray((each.active & places["written"]).any(axis=1))
+        asked = places[kind] & learned[:, None]
+        judged += int(asked.sum())
+        pushed += int((each.active & asked).sum())
+        first = first or (each if (each.active & asked).any() else None)
+    return judged, pushed, first

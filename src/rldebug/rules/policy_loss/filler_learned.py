@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.tokens import rounds, written_places
+from rldebug.forensics.tokens import pushed_places
 from rldebug.rule import NotEnough, Rule
 
 
@@ -52,18 +50,7 @@ class FillerLearned(Rule):
     share: float = 0.25  # of them that are pushed
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        judged = pushed = 0
-        worst = None
-        for each in (one for found in rounds(evidence) for one in found.passes):
-            if not each.labels_at(1) >= 0.9:
-                continue
-            places = written_places(each)
-            # Others may have been left out, or have no advantage.
-            rows = np.asarray((each.active & places["written"]).any(axis=1))
-            filler = places["filler"] & rows[:, None]
-            judged += int(filler.sum())
-            pushed += int((each.active & filler).sum())
-            worst = worst or (each if (each.active & filler).any() else None)
+        judged, pushed, worst = pushed_places(evidence, "filler")
         if judged < self.places:
             raise NotEnough(f"{judged} places of filler in sequences that are learned, needs {self.places}")
         if worst is None or pushed < self.share * judged:
