@@ -626,3 +626,13 @@ def test_a_symptom_follows_from_whatever_else_is_found():
     below, above = fold([finding("EVA001"), finding("DIS300", "error")])
     assert below.follows == ("DIS300",)
     assert not above.follows
+
+
+def test_what_many_faults_end_in_follows_from_one_that_was_seen_in_the_data():
+    def finding(code, severity="warning"):
+        return Finding(code, code.lower(), "discounting", severity, "m", "s", "e", "h", 0.9)
+
+    below, above = fold([finding("DIS003", "error"), finding("TGT306")])  # targets blow up; statistics of the target
+    assert below.follows == ("TGT306",)
+    assert not above.follows
+    assert not any(each.follows for each in fold([finding("DIS003", "error"), finding("OPT310")]))  # no such data

@@ -173,6 +173,10 @@ def fold(findings: Iterable[Finding]) -> list[Finding]:
     present = {finding.code for finding in found if finding.severity != "note"}
     symptoms = {rule.code for rule in catalogue.rules() if rule.symptom}
     above = {rule.code: present - symptoms if rule.symptom else set(rule.follows) for rule in catalogue.rules()}
+    seen = present & {rule.code for rule in catalogue.rules() if rule.reads == "Script" and not rule.aftermath}
+    for rule in catalogue.rules():
+        if rule.aftermath:
+            above[rule.code] |= seen - symptoms
 
     def reached_from(code: str) -> set[str]:
         reached: set[str] = set()

@@ -25,6 +25,7 @@ class Rule(Entry):
     facts: ClassVar[tuple[str, ...]] = ()  # structural facts that must have been recorded, all of them
     follows: ClassVar[tuple[str, ...]] = ()  # codes of roots this usually is a consequence of
     symptom: ClassVar[bool] = False  # where any fault may end up: follows from every other finding
+    aftermath: ClassVar[bool] = False  # what many faults end in: follows from each that was seen in the program's data
     trap: ClassVar[bool] = False  # can be checked on a single update, so that the run can be stopped there
 
     def concerns(self, evidence: Any) -> bool:

@@ -2,6 +2,7 @@ from tests.programs.policies import ppo
 from tests.rules.action_sampling.test_trained_action_not_executed import q_learning
 from tests.watched import watched
 
+from rldebug.evidence.script import Script
 from rldebug.forensics.program import program_of
 from rldebug.forensics.roles import roles_of
 from rldebug.recorded import untraced
@@ -26,3 +27,10 @@ def test_action_values_are_known_by_the_action_they_are_of():
     assert roles.family == "q-learning"
     assert roles.stream == 0
     assert not roles.others
+
+
+def test_where_no_row_is_traced_an_evaluation_with_more_steps_is_not_what_is_learned_from():
+    trained = {"index": 0, "steps": 700, "phases": 205}
+    played = {"index": 1, "steps": 830, "phases": 2}
+    assert roles_of(Script([], {"stream": {"0": trained, "1": played}})).stream == 0
+    assert roles_of(Script([], {"stream": {"0": {**trained, "phases": 3}, "1": played}})).stream == 1

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.forensics.simulated import Array, Rollout, gae, returns
+from tests.forensics.simulated import Array, Rollout, gae, returns, several
 from tests.programs.formulas import on_policy, q_target, replay
 
+from rldebug.forensics.target_models import formula_of
 from rldebug.forensics.targets import discount, fit_targets, fit_weights, trace_decay
 
 
@@ -163,3 +164,13 @@ def test_a_soft_target_over_all_actions() -> None:
     assert fit.name == "min q1 q2 over q0"
     assert not fit.mistake
     assert fit.entropy == pytest.approx(-0.2 * 0.95, abs=1e-3)
+
+
+def test_rewards_that_the_program_shifts_alike_in_many_short_batches():
+    def make(of: Rollout) -> Array:
+        return returns(replace(of, reward=of.reward - 0.3))
+
+    table = several(make, count=8, values=False, times=14, lanes=1, constant=True)
+    formula = formula_of(table)
+    assert formula is not None
+    assert formula.gamma == pytest.approx(0.95, abs=1e-4)

@@ -10,6 +10,7 @@ from torch.distributions import Categorical
 
 FAULTS = {
     "carried-by-lambda": "ADV351",
+    "last-step-left-out": "ADV500",
     "returns-of-normalised-advantages": "ADV354",
     "flag-of-the-step-itself": "ADV355",
     "loss-of-the-last-rows": "POL350",
@@ -24,7 +25,7 @@ LANES, STEPS, ROUNDS = 4, 64, 10
 
 def advantages(fault, reward, value, start, last_value, last_start):
     found, carried = torch.zeros_like(reward), torch.zeros(LANES)
-    for t in reversed(range(STEPS)):
+    for t in reversed(range(STEPS - 1 if fault == "last-step-left-out" else STEPS)):
         following, begins = (value[t + 1], start[t + 1]) if t + 1 < STEPS else (last_value, last_start)
         if fault == "flag-of-the-step-itself":
             begins = start[t]

@@ -155,6 +155,8 @@ class Backward:
             self._of_line.clear()
             self._walked_of_line.clear()
         audit.losses += 1
+        if site not in self._of_line:
+            audit.newest = audit.steps
         if self._wanted(site):
             self._walked += 1
             audit.walked += 1
@@ -163,6 +165,10 @@ class Backward:
             self._follow_lines(site)
         self._scaled.clear()
         self._scale = 1.0
+
+    def _tagged(self, given: Tensor) -> NDArray[np.int64] | None:
+        networks = getattr(self.session, "networks", None)
+        return None if networks is None else networks.row_tags.find(given)
 
     def saw_scaling(self, scaler: Any, scaled: Any) -> None:
         if not getattr(scaler, "_enabled", False):
@@ -184,7 +190,11 @@ class Backward:
             return True
         after = count - _FIRST
         chosen = after <= 0 or after & (after - 1) == 0
-        return chosen and self._walked_of_line.get(site, 0) < _OF_A_LINE and self._walked < _OF_AN_AUDIT
+        if not chosen or self._walked_of_line.get(site, 0) >= _OF_A_LINE:
+            return False
+        # Gradients that are asked for, as by a trust region, leave their room to losses that are descended.
+        alike = sum(walked for (name, *_), walked in self._walked_of_line.items() if name == site[0])
+        return alike < (_OF_AN_AUDIT if site[0] == "backward" else _OF_AN_AUDIT // 2)
 
     def _walk(self, audit: Any, name: str, roots: list[Tensor], args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         scalars = all(each.numel() == 1 for each in roots)
@@ -218,6 +228,8 @@ class Backward:
         )
         for term in terms:
             rows, match = audit.rows(term.inputs) if term.inputs else (np.empty(0, np.int64), "none")
+            if match == "none" and term.inputs and (found := self._tagged(term.inputs[0])) is not None:
+                rows, match = found, "tag"
             arrays: dict[str, NDArray[Any]] = {**term.arrays, "rows": rows}
             detail = _detail(term)
             _describe_input(term.inputs, detail, arrays)

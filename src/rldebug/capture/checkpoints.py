@@ -7,7 +7,6 @@ and are the weights still there when the first step is taken.
 
 from __future__ import annotations
 
-import gc
 import os
 import weakref
 from collections.abc import Callable, Iterable
@@ -21,6 +20,7 @@ from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from rldebug.capture.contents import Contents, Signature, contents_of, given_itself, held_of, place_of, signature_of
+from rldebug.capture.living import living
 from rldebug.capture.place import shown, users_line
 from rldebug.capture.stand_in import stand_in
 
@@ -306,7 +306,7 @@ class Checkpoints:
         trained = {id(each) for each in self._trained()}
         own = [(tuple(each.shape), signature_of(each)) for each in module.parameters()]
         found = []
-        for twin in [each for each in gc.get_objects() if type(each) is type(module) and each is not module][:8]:
+        for twin in [each for each in living() or () if type(each) is type(module) and each is not module][:8]:
             parameters = list(twin.parameters())
             if [tuple(each.shape) for each in parameters] != [shape for shape, _ in own] or not parameters:
                 continue

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakSet
 
+from rldebug.capture.living import living
 from rldebug.capture.place import is_users
 from rldebug.capture.switch import Switchboard
 
@@ -50,12 +51,11 @@ class _Newest:
 
     def look_at(self, module: str) -> None:
         """A class that has just been made. No name leads to it yet: it is among the youngest objects there are."""
-        if gc.get_count()[0] > _YOUNG or not gc.isenabled():
+        young = living(0) if gc.get_count()[0] <= _YOUNG and gc.isenabled() else None
+        if young is None:
             self._among(type.__subclasses__(object)[-_LAST:], module)
-            return
-        for generation in (0, 1):  # the second, where a collection came in between
-            if self._among(gc.get_objects(generation=generation), module):
-                return
+        elif not self._among(young, module):
+            self._among(living(1) or [], module)  # a collection came in between
 
     def _among(self, objects: list[Any], module: str) -> bool:
         # Not isinstance: it may ask an object for its class, and a proxy may do anything then.

@@ -114,11 +114,13 @@ def _sides(rows: Rows, node: Node, path: Path, gap: Tensor | None, marks: Marks,
         if target is not None:
             on = path.but(views=(*path.views, (None, shape))) if tuple(target.shape) != shape else path
             put(rows, "target", target, on, room)
+            _put_spread(rows, as_rows(target, on), room)
     if "target" not in rows.arrays and moved is not None and gap is not None:
         target = moved - gap if sign > 0 else moved + gap
         rows.arrays["target"] = numpy_of(target, room)
         if not both and not path.views:
             rows.shapes["target"] = _before_broadcast(target, rows.shapes["prediction"], shape)
+        _put_spread(rows, target, room)
     put_choice(rows, source, at, views, values, room)
 
 
@@ -134,6 +136,17 @@ def _before_broadcast(target: Tensor, prediction: tuple[int, ...], shape: tuple[
     while len(kept) > 1 and kept[0] == 1 and shape[0] > 1:
         kept.pop(0)
     return tuple(kept)
+
+
+def _put_spread(rows: Rows, target: Tensor | None, room: int) -> None:
+    """Each of several predictions of a row against each of several targets of it: those targets, once."""
+    own, whole = rows.shapes.get("target", ()), () if target is None else tuple(target.shape)
+    if target is None or len(own) != len(whole) or len(whole) != 3 or own[0] != whole[0] or sorted(own[1:])[0] != 1:
+        return
+    if max(own[1:]) < 2 or min(whole[1:]) < 2:
+        return
+    once = target.select(1 if own[1] == 1 else 2, 0)
+    rows.arrays["spread"] = numpy_of(once[: max(room // once.shape[1], 1)])
 
 
 def _unexpanded(value: Tensor) -> tuple[int, ...]:
@@ -166,6 +179,7 @@ def _fused(rows: Rows, piece: Piece, values: Values, room: int) -> None:
             if name == "target":
                 expanded = rows.shapes["prediction"] != tuple(value.shape)
                 rows.shapes["target"] = _unexpanded(value) if expanded else tuple(value.shape)
+                _put_spread(rows, as_rows(value, piece.path), room)
     views = piece.path
     if rows.shapes["prediction"] != shape_of(under[here][0], under[here][1]):
         views = views.but(views=(*views.views, (None, shape_of(under[here][0], under[here][1]))))

@@ -305,8 +305,12 @@ def _inputs(by_step: list[list[Tensor]], rows: int) -> list[Tensor]:
             return together
         first = [each for step in by_step for each in step][:64]
     kept = list({(each.data_ptr(), each.shape): each for each in first}.values())
-    if len(kept) > 2 and len({each.shape for each in kept}) == 1 and sum(_rows(each) for each in kept) == rows:
-        return [torch.cat(_in_order(kept) or kept)]  # outputs of several calls were stacked before they were used
+    if len(kept) > 2 and len({each.shape for each in kept}) == 1 and kept[0].dim():
+        # Outputs of several calls were stacked before they were used.
+        if rows in (sum(_rows(each) for each in kept), sum(map(len, kept))):
+            return [torch.cat(_in_order(kept) or kept)]
+        if rows == len(kept):
+            return [torch.stack(_in_order(kept) or kept)]  # of single observations
     for shape in {each.shape: None for each in kept}:
         # A recurrent network, unrolled: the inputs of its steps are slices of one tensor; the first state is another.
         parts = [each for each in kept if each.shape == shape]

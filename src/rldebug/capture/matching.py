@@ -34,6 +34,8 @@ def as_rows(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any] | None:
         return array.reshape(-1, size)
     if array.shape == shape or array.size == size:
         return array.reshape(1, size)
+    if not shape and array.ndim == 1 and array.dtype.kind in "iu":
+        return array.reshape(-1, 1)  # the numbers of states, for an embedding or a table
     if array.ndim >= 2 and array.shape[-1] == size:
         return array.reshape(-1, size)
     if array.ndim >= 2 and math.prod(array.shape[1:]) == size:
@@ -194,6 +196,10 @@ class Matcher:
             ids = np.array([self._alias(fp) for fp in prints], dtype=np.int64)
             if (ids >= 0).mean() > best[0]:
                 return ids, "alias"
+            for rows in () if best[0] else (part for stream in self._likely() for part in _slices(array, stream)):
+                ids = np.array([self._alias(fp) for fp in row_fingerprints(rows[:ROWS])], dtype=np.int64)
+                if (ids >= 0).mean() >= _ENOUGH:
+                    return ids, "slice"
         if not len(best[1]) and array.ndim >= 2:
             best = (0.0, np.full(min(len(array), ROWS), -1, dtype=np.int64), "none")
         return best[1], best[2]

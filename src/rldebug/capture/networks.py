@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from weakref import ref
 
@@ -19,16 +19,19 @@ from torch import Tensor, nn
 from torch.nn.modules import module as module_hooks
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
+from rldebug.capture.mapped import unmapped
 from rldebug.capture.matching import ROWS, to_numpy
 from rldebug.capture.modules import transformed
 from rldebug.capture.output_gradients import OutputGradients
 from rldebug.capture.place import users_line
 from rldebug.capture.recording import CELLS, WIDTH
+from rldebug.capture.row_tags import RowTags
 from rldebug.capture.tokens import Tokens
 
 GROUP = "networks"
 _NESTED = 512  # nested calls that are recorded in one audit
 _TAGS = 256
+_OPEN = -1  # in the stack of calls: the one before it only hands on
 _A_HOOK = 2e-6  # seconds that it takes to call one: too short to be measured each time
 
 
@@ -40,6 +43,7 @@ class Networks:
         self._handles: list[Any] = []
         self._here = threading.local()
         self._tags: dict[int, tuple[Any, NDArray[np.int64]]] = {}  # id of an output -> rows it was computed from
+        self.row_tags = RowTags()
         self._outside: set[int] = set()  # ids of modules that were called from outside any other
         self._nested = 0
         self._gradients = OutputGradients(session)
@@ -64,6 +68,7 @@ class Networks:
             getattr(module_hooks, "_global_forward_hooks_with_kwargs", {}).pop(handle.id, None)
         self._handles = []
         self._tags.clear()
+        self.row_tags.clear()
 
     # Hooks run inside the user's forward pass: they return None, whatever happens.
 
@@ -74,6 +79,9 @@ class Networks:
         if stack is None:
             stack = self._here.stack = []
         stack.append(id(module))
+        if args and isinstance(args[0], Mapping) and not isinstance(args[0], dict):
+            # Given a whole table, of which it picks what its parts are given: those are the networks.
+            stack.append(_OPEN)
 
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         if torch.compiler.is_compiling():
@@ -82,31 +90,45 @@ class Networks:
         if not stack:
             return
         # An exception in a forward pass leaves frames behind: unwind to our own.
-        while stack and stack.pop() != id(module):
-            pass
+        last = 0
+        while stack and (frame := stack.pop()) != id(module):
+            last = frame
+        if last == _OPEN:
+            return
         session = self.session
-        if stack:
+        depth = len(stack) - 2 * stack.count(_OPEN)
+        if depth:
             if id(module) not in self._outside or self._nested >= _NESTED:
                 session.timed().spent += _A_HOOK
                 return
             self._nested += 1
         with session.timed():
-            session.switch.guard(GROUP, self._saw, module, args, kwargs, output, len(stack))
+            session.switch.guard(GROUP, self._saw, module, args, kwargs, output, depth)
 
     def _saw(self, module: nn.Module, args: Any, kwargs: Any, output: Any, depth: int) -> None:
         session, audit = self.session, self.session.audit
-        if audit is None or transformed():
+        if audit is None:
             return
+        if transformed():
+            args, output = unmapped(module, args), unmapped(module, output)
+            if not args or not output:
+                return
         if not depth:
             self._outside.add(id(module))
         inputs = [each for each in tensors_in((args, kwargs)) if each.numel()]
         rows, how = self._rows(inputs)
         acting = self._is_acting(rows)
-        if not acting and how in ("none", "alias") and inputs and session.just_acted_on != audit.log.calls:
+        if acting:
+            rows = self._current(inputs, rows, how)
+        elif how in ("none", "alias") and inputs and session.just_acted_on != audit.log.calls:
             rows, how, acting = self._by_time(inputs, rows, how)
+        if how == "none" and not acting and inputs and (found := self.row_tags.find(inputs[0])) is not None:
+            rows, how = found, "tag"
         outputs = list(tensors_in(output))[:4]
         for each in outputs:
             self._tag(each, rows)
+            if not audit.late:
+                self.row_tags.remember(each, rows)
         if acting:
             session.just_acted_on = audit.log.calls
         audit.refer(rows)
@@ -114,6 +136,9 @@ class Networks:
         session.called(name, module, acting=acting, grad=torch.is_grad_enabled(), rows=len(rows))
         count = len(rows)
         arrays: dict[str, NDArray[Any]] = {"rows": rows}
+        late = audit.late and not acting  # which rows are learned from, and no more
+        if late:
+            inputs = outputs = []
         if inputs:
             self._keep(arrays, "input", inputs[0], count)
         for place, each in enumerate(inputs[1:3], start=1):  # the action, of a critic that takes it by itself
@@ -140,7 +165,7 @@ class Networks:
             "line": users_line(2),
         }
         audit.event("call", detail, {name: each for name, each in arrays.items() if len(each) == count})
-        if not acting:
+        if not acting and not late:
             self._gradients.follow(name, outputs, count)
             self._tokens.follow(name, module.training, inputs, outputs)
 
@@ -176,6 +201,14 @@ class Networks:
                 for each, row in zip(current, rows, strict=True)
             )
         )
+
+    def _current(self, inputs: list[Tensor], rows: NDArray[np.int64], how: str) -> NDArray[np.int64]:
+        """Rows were found at the newest that look so; the program acts on those of now, one for each lane."""
+        array = to_numpy(inputs[0]) if how == "alias" and inputs else None
+        learned = None if array is None else self.session.matcher.learn(array)
+        if learned is not None:
+            return np.asarray(learned, dtype=np.int64)
+        return np.array([each.id for each in self.session.log.current(len(rows))], dtype=np.int64)
 
     def _equal(self, node: Any, row: int) -> bool:
         other = self.session.log.get(row)

@@ -20,6 +20,7 @@ from rldebug.evidence.script import Audit, Event, Nodes
 EVENTS = 16384  # of one audit; a warm-up of fifty thousand steps is one phase
 MERGED = 12288  # of those that come with every step of the environment: they must leave room for the losses
 NODES = 8192
+SEEN = 64  # updates after the first loss of each line of code; a phase of PPO may have hundreds
 WIDTH = 64  # columns that are kept of an observation
 _BEFORE = 1024  # rows whose step before is kept too
 CELLS = 1 << 15  # of an output, up to which it is kept whole
@@ -45,8 +46,15 @@ class Recording:
     walked: int = 0
     losses: int = 0
     steps: int = 0
+    newest: int = 0  # steps before the last loss of a line that had none before
+    cut: bool = False  # the program went on learning in this phase
     events: list[Event] = field(default_factory=list)
     referred: set[int] = field(default_factory=set)
+
+    @property
+    def late(self) -> bool:
+        """Every loss was seen often enough: what is new is only how often a row is learned from."""
+        return self.steps > self.newest + SEEN
 
     def event(self, kind: str, detail: dict[str, Any], arrays: dict[str, NDArray[Any]] | None = None) -> None:
         if len(self.events) >= (MERGED if kind in _MERGED else EVENTS):
@@ -81,7 +89,8 @@ class Recording:
             if several:
                 self._follow(each, wanted)
         nodes = [node for each in sorted(wanted) if (node := self.log.get(each)) is not None]
-        return Audit(self.number, self.phase, self.update, self.env_step, columns(nodes), tuple(merged(self.events)))
+        events = tuple(merged(self.events))
+        return Audit(self.number, self.phase, self.update, self.env_step, columns(nodes), events, self.cut)
 
     def _beside(self) -> set[int]:
         """Where most rows are of observations that come back, the newest steps of the world that they may be of."""

@@ -6,7 +6,6 @@ audits the hooks only count.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import threading
@@ -21,9 +20,10 @@ from torch import nn
 
 from rldebug.capture import backward
 from rldebug.capture.env_log import EnvLog
+from rldebug.capture.living import living
 from rldebug.capture.matching import Matcher
 from rldebug.capture.networks import Networks
-from rldebug.capture.recording import Recording
+from rldebug.capture.recording import SEEN, Recording
 from rldebug.capture.registry import Registry
 from rldebug.capture.switch import Switchboard
 from rldebug.capture.timer import Timer
@@ -35,6 +35,7 @@ _KEPT = 48  # audits on disk; when there are more, every other one of the older 
 _WINDOW = 16  # env calls that an audit spans at least: a phase of DQN is a single one
 _UPDATES = 12  # updates that an audit spans at least where there is no environment
 _FEW = 4  # updates, after which sampling again ends it
+_SEEN_FIRST = 512  # updates that the first audit looks at; those after it look at SEEN since the last new loss
 _WRITTEN = 64  # updates that it spans at most, where the program samples what it learns from
 _GRACE = 1.0  # seconds that audits may take in any case: short programs are to be seen too
 _NOTES = 256  # of one kind
@@ -84,6 +85,7 @@ class Session:
         self._next_update = 0  # where there is no environment
         self._drawn = False  # something was sampled since the last update
         self._draws = 0  # audits that began with sampling
+        self._seen = _SEEN_FIRST  # updates that an audit looks at
         self._due = False  # the next audit begins as soon as something is sampled
         self._writing = False  # this one did
         self._noted: dict[str, int] = {}
@@ -150,7 +152,10 @@ class Session:
         self.log.wake_at = 0
         if self.audit is not None:
             self.audit.steps += 1
-            if not self.log.calls and self.audit.steps >= (_WRITTEN if self._writing else _UPDATES):
+            if self.log.calls and self.audit.steps >= self._seen:
+                self.audit.cut = True
+                self._end()
+            elif not self.log.calls and self.audit.steps >= (_WRITTEN if self._writing else _UPDATES):
                 self._end_without_environment()
         elif not self.log.calls and self.updates >= self._next_update and self._affordable():
             if self._drawn or self._draws:
@@ -295,6 +300,8 @@ class Session:
             self.audits += 1
             # Ever further apart: a long program is seen at its start, and again whenever it has grown by an eighth.
             if audit.evaluation is None:
+                if audit.steps:  # the first has shown how long it takes until each loss has had its turn
+                    self._seen = audit.newest + SEEN
                 self._next_audit = self.phase if self.audits < _FIRST else self.phase + max(1, self.phase // 8)
             if self.audits == _FIRST:
                 self._safely("looking for copies", self._find_copies)
@@ -315,7 +322,7 @@ class Session:
         """Networks shaped like one that learns, which nobody has called yet: a target kept up and never used."""
         shapes = {_shapes(module) for _, module in self.registry.living()}
         networks: dict[type, bool] = {}  # there are a million objects, and few types
-        for each in gc.get_objects():
+        for each in living() or ():
             # By type: isinstance would ask objects that answer with a warning, or an import.
             kind = type(each)
             if kind not in networks:

@@ -10,6 +10,7 @@ FILES = {
     "environments": "environments",
     "vec_environments": "environments",
     "hand_rolled": "environments",
+    "normalised": "networks",
     "distributions": "distributions",
     "backward": "backward",
     "stepping": "optimizers",

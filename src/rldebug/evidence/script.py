@@ -113,7 +113,8 @@ EVENTS: dict[str, str] = {
     "term": """one additive part of the loss before it. kind, coefficient, reduction, op, rows, shapes, attached,
         clip, line: as in capture.loss_terms.Term; reached: modules; match; strays: leaves beneath it that no network
         and no optimizer holds. arrays: those of the term (prediction, target, weight, ratio, logp, index, action …)
-        and rows: node ids of the inputs of the network beneath""",
+        and rows: node ids of the inputs of the network beneath; spread (rows, several): the targets of each row, where
+        each of several predictions is held against each of them""",
     "step": """optimizer.step. optimizer: its name; lr; grad_norm; change (norm of the step / norm of the weights);
         zeroed: whether gradients had been cleared since its last step (None: not known); without: number of parameter
         tensors with no gradient, of; clipped: by clip_grad since the last step; line""",
@@ -140,6 +141,8 @@ EVENTS: dict[str, str] = {
     "token-gradient": """the gradient at those scores. of: order of the `tokens` event; slope: one over the temperature
         of the loss. arrays (rows, places): label: the token that each place is pushed towards or from, push (positive:
         made more likely), size: sum of all, chance: log-prob of the label""",
+    "rescaled": """rewards of a batch that a library normalised when they were sampled. arrays: given (as they were
+        stored), used""",
     "held": """numbers of the program, one or one row for each sequence, when it begins to learn from them. names;
         written: how many sequences were written. arrays: "0", "1", … in the order of names""",
     "weights": """at the end of the audit, once for each module that was called, or is trained. module; norm; change:
@@ -158,6 +161,7 @@ class Audit:
     env_step: int
     nodes: Nodes
     events: tuple[Event, ...]
+    cut: bool = False  # the phase had more updates than were looked at
 
     def of(self, *kinds: str) -> list[Event]:
         return [each for each in self.events if each.kind in kinds]
@@ -325,6 +329,7 @@ def encode_audit(audit: Audit) -> dict[str, NDArray[Any]]:
         "phase": audit.phase,
         "update": audit.update,
         "env_step": audit.env_step,
+        "cut": audit.cut,
         "events": [[each.order, each.kind, each.update, each.call, each.detail] for each in audit.events],
         "arrays": [[name, array.dtype.str, array.shape] for name, array in named.items()],
     }
@@ -347,7 +352,8 @@ def decode_audit(arrays: Mapping[str, NDArray[Any]]) -> Audit:
         Event(order, kind, update, call, detail, of_event.get(place, {}))
         for place, (order, kind, update, call, detail) in enumerate(head["events"])
     )
-    return Audit(head["number"], head["phase"], head["update"], head["env_step"], Nodes(**nodes), events)
+    cut = head.get("cut", False)
+    return Audit(head["number"], head["phase"], head["update"], head["env_step"], Nodes(**nodes), events, cut)
 
 
 def _named(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray[Any]]]:

@@ -44,6 +44,7 @@ def inputs_of(script: Script) -> tuple[Seen, ...]:
     # Environments may be made anew for each part of the training: all that is learned from are acted in.
     trained = learned_from(script) | {roles_of(script).stream}
     groups: dict[tuple[int, str, str], list[tuple[Call, NDArray[np.int64]]]] = {}
+    shapes = {int(each["index"]): each.get("shape") or () for each in script.streams}
     for call in calls_of(script):
         if call.input is None or call.event["match"] == "tag":
             continue
@@ -51,7 +52,10 @@ def inputs_of(script: Script) -> tuple[Seen, ...]:
         known = places >= 0
         if not known.any() or nodes.obs.shape[1] != call.input.shape[1] or len(places) != len(call.input):
             continue
-        own = int(nodes.stream[places[known][0]]) in trained
+        stream = int(nodes.stream[places[known][0]])
+        if len(shapes.get(stream, ())) > 1 and not _as_it_came(call):
+            continue  # a picture whose axes were moved: elements of the two stand in different places
+        own = stream in trained
         use = "learning" if not call.event.get("acting") else "acting" if own else "evaluation"
         groups.setdefault((call.audit.number, call.module, use), []).append((call, places))
     found = []
@@ -60,6 +64,10 @@ def inputs_of(script: Script) -> tuple[Seen, ...]:
         if seen is not None:
             found.append(seen)
     return tuple(found)
+
+
+def _as_it_came(call: Call) -> bool:
+    return call.event["match"] in ("raw", "scaled", "centred")
 
 
 def _seen(module: str, use: str, calls: list[tuple[Call, NDArray[np.int64]]]) -> Seen | None:

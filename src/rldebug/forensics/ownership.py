@@ -59,8 +59,8 @@ def _orphan(script: Script, name: str) -> Orphan | None:
 
 def _moved(script: Script, name: str, partly: bool) -> bool:
     """Whether something else trains it: it is copied to, stepped by hand, or by an optimizer that is gone by now."""
-    if name in roles_of(script).target_names:
-        return True
+    if name in roles_of(script).target_names and not any(starved(script)):
+        return True  # else the two were exchanged: an optimizer holds the copy, and finds no gradient there
     if any(each.get("module") == name for each in script.things.get("copy", {}).values()):
         return True
     events = [event for _, event in script.events("weights") if event["module"] == name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rldebug.evidence.script import Script
+from rldebug.forensics.card import card
 from rldebug.forensics.roles import roles_of
 from rldebug.forensics.targets import discount, trace_decay
 
@@ -30,4 +31,4 @@ def program_of(script: Script) -> dict[str, Any]:
         "updates": script.counts.get("updates"),
         "env_steps": script.counts.get("env_steps"),
     }
-    return {name: value for name, value in found.items() if value not in (None, {})}
+    return {name: value for name, value in found.items() if value not in (None, {})} | card(script)

@@ -34,6 +34,8 @@ class Roles:
 def roles_of(script: Script) -> Roles:
     policy, critic, q = set[str](), set[str](), set[str]()
     through = set[str]()  # an actor that learns through its critic, and that critic
+    averaged = set[str]()  # networks that act, and learn from an average over their actions, as in discrete SAC
+    chosen = any("index" in term.arrays for _, term in script.terms("regression"))
     ratio = False
     rows: Counter[int] = Counter()
     fresh = stale = 0
@@ -45,6 +47,10 @@ def roles_of(script: Script) -> Roles:
             ratio |= "ratio" in term.arrays
         elif kind == "regression":
             (q if "index" in term.arrays else critic).update(reached)
+        elif kind == "classification" and term.get("op") == "soft-cross-entropy" and "index" in term.arrays:
+            q |= reached  # a distribution over returns, of chosen actions
+        elif kind == "other" and term.get("op") in ("expected", "kl"):
+            averaged |= {name for name in reached if script.modules.get(name, {}).get("acting")}
         elif kind == "output":
             through |= reached
         ids = term.arrays.get("rows")
@@ -57,6 +63,8 @@ def roles_of(script: Script) -> Roles:
             fresh += int((phases >= audit.phase).sum())
             stale += int((phases < audit.phase).sum())
     policy |= through - critic - q or through
+    soft = averaged - critic - q if chosen and not policy else set[str]()
+    policy |= soft
     stream = rows.most_common(1)[0][0] if rows else _most_stepped(script)
     others = frozenset(
         int(each["index"])
@@ -73,12 +81,14 @@ def roles_of(script: Script) -> Roles:
         stream=stream,
         others=others,
         on_policy=on_policy,
-        family=_family(policy, critic, q, ratio, on_policy, bool(targets)),
+        family="actor-critic-off-policy" if soft else _family(policy, critic, q, ratio, on_policy, bool(targets)),
     )
 
 
 def _most_stepped(script: Script) -> int | None:
-    best = max(script.streams, key=lambda each: int(each["steps"]), default=None)
+    # What is learned from is stepped between updates, over and over; an evaluation may take more steps, all at once.
+    steady = [each for each in script.streams if int(each.get("phases") or 0) >= 20]
+    best = max(steady or script.streams, key=lambda each: int(each["steps"]), default=None)
     return None if best is None else int(best["index"])
 
 

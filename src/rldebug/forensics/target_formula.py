@@ -60,8 +60,8 @@ def of_several(found: Several, setting: float | None) -> QFormula:
     total = np.where(known, total, np.nan)
     ratio = found.power / gamma**found.n
     boot = gamma**length * ratio * f
-    ends = at_ends(target, total, boot, known, terminated, truncated, audit, found.tol)
-    if not any(each.kind == "terminated" for each in ends):
+    ends = at_ends(target, total, boot, known, terminated, truncated, audit, found.tol) if found.units else ()
+    if found.units and not any(each.kind == "terminated" for each in ends):
         inner = np.concatenate([each.rows(found.n) for each in windows])
         last = known & terminated & (length == 1)
         ends += lost_at_ends(target, np.nan_to_num(rewards)[:, 0], inner, last, audit, found.tol)
@@ -69,7 +69,7 @@ def of_several(found: Several, setting: float | None) -> QFormula:
     if held.mean() > 0.9:  # one action for several steps of the environment: to the learner they are one
         share, rows, audits = found.share, found.rows, len(np.unique(audit[found.agree]))
         return QFormula(found.name, found.power, 1.0, "", share, rows, audits, mistake=mistake_of(found.name))
-    crossed = _crossed(windows, np.array(coefs), 20.0 * found.tol)
+    crossed = _crossed(windows, np.array(coefs), 20.0 * found.tol) if found.units else (0, 0)
     audits = len(np.unique(audit[found.agree]))
     return QFormula(
         name=found.name, gamma=float(gamma), reward=1.0, changed="", share=found.share, rows=found.rows, audits=audits,

@@ -38,6 +38,8 @@ class Formula:
     rows: int = 0
     audits: int = 0
     tol: float = 0.0
+    residual: float | None = None  # of the rows that it explains, relative to the spread of the targets
+    runner_up: tuple[str, float] | None = None  # the formula that came next, and the share of rows that it explains
 
     @property
     def simple(self) -> bool:
@@ -71,6 +73,9 @@ def formula_of(steps: Steps, *, critic: bool = True) -> Formula | None:
     if best is None or best.share < _GOOD:
         alone = _each_alone(steps, critic)
         best = alone if alone is not None and (best is None or alone.share > best.share) else best
+    if critic and (best is None or best.share < _GOOD):
+        # Short episodes: each batch is too small, but the program scales or shifts all rewards alike.
+        best = _best(steps, [*_scaled(steps), *_shifted(steps)])
     if best is None or best.share < _GOOD or best.audits < 2:
         return None
     return best
@@ -107,6 +112,13 @@ def _scaled(steps: Steps) -> Iterator[_Try]:
         yield _Try(name, steps.target, (steps.reward, *columns), ("r", *roles), fixed=False)
         if varies:
             yield _Try(name, steps.target, (steps.reward, one, *columns), ("r", "1", *roles), fixed=False)
+
+
+def _shifted(steps: Steps) -> Iterator[_Try]:
+    """A constant for each step, where rewards within episodes are all alike."""
+    one, next_target = np.ones(len(steps)), steps.next("target")
+    yield _Try("monte-carlo", steps.target, (one, next_target), ("1", "t"), fixed=False)
+    yield _Try("gae", steps.target, (one, steps.value_after, next_target), ("1", "v", "t"), fixed=False)
 
 
 def _mistakes(steps: Steps, critic: bool) -> Iterator[_Try]:
@@ -156,13 +168,20 @@ def _best(steps: Steps, tries: Sequence[_Try]) -> Formula | None:
     zero = (np.abs(steps.target) <= tol) & (np.abs(steps.reward) <= tol) & ~(np.abs(steps.next("target")) > tol)
     telling = keep & ~(zero & ~(np.abs(steps.value_after) > tol))  # nothing came to nothing: any formula says so
     best: _Tried | None = None
+    shares: dict[str, float] = {}
     for each in tries:
         if each.mistake and best is not None and not best.of.mistake and best.fit.share > _ALL:
             break
         tried = _tried(each, telling, tol)
+        if tried is not None:
+            shares[each.name] = max(tried.fit.share, shares.get(each.name, 0.0))
         if tried is not None and _sound(steps, tried) and (best is None or _beats(steps, tried, best)):
             best = tried
-    return None if best is None else replace(_formula(steps, best), audits=_agreeing(steps, best))
+    if best is None:
+        return None
+    shares.pop(best.of.name, None)
+    second = max(shares.items(), key=lambda each: each[1], default=None)
+    return replace(_formula(steps, best), audits=_agreeing(steps, best), runner_up=second)
 
 
 def _tried(of: _Try, telling: Flags, tol: float) -> _Tried | None:
@@ -250,6 +269,7 @@ def _formula(steps: Steps, tried: _Tried) -> Formula:
         share=fit.share,
         rows=fit.rows,
         tol=fit.tol,
+        residual=fit.rms / max(float(np.std(steps.target[tried.used])), 1e-12),
     )
 
 

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from rldebug.evidence.script import UNKNOWN, Audit, Event, Nodes
+from rldebug.forensics.rescaled_rewards import used_rewards
 from rldebug.forensics.robust_fit import Array
+from rldebug.forensics.target_quantiles import means_of
 from rldebug.forensics.target_rows import Flags, Ints, column_of, is_output, places_of, same
 from rldebug.forensics.target_twins import World, shares, told
 
@@ -80,7 +82,8 @@ def batch_of(audit: Audit, term: Event, world: World | None = None) -> Batch | N
         f[f"logp-{number}"] = logp
     entries = {each.module: each.output for each in following if discrete and 1 < each.output.shape[1] <= 32}
     near = {} if world is None or not len(world.id) else world.near(ids)
-    return Batch(numbers, nodes.reward[safe], terminated, truncated, known, f, entries, audit.number, reset, near)
+    reward = used_rewards(audit, term, nodes.reward[safe], known)
+    return Batch(numbers, reward, terminated, truncated, known, f, entries, audit.number, reset, near)
 
 
 def _of_twins(audit: Audit, term: Event, world: World, ids: Ints, numbers: Array, index: Any) -> Batch | None:
@@ -163,7 +166,11 @@ def said_before(audit: Audit, term: Event) -> Iterator[Said]:
                         matrix = matrix.reshape(-1, count).T
                     if term.get("atoms") is not None:
                         matrix = _means(matrix, *term["atoms"])
-                    yield Said(str(event["module"]), name, ids[block], matrix, int(order))
+                    rows = ids[block]
+                    if term.get("quantiles") is not None and count == term["quantiles"][0]:
+                        matrix = means_of(matrix, _shape_of(event, name), term["quantiles"][1])
+                        rows, matrix = rows[: len(term.arrays["rows"])], matrix[: len(term.arrays["rows"])]
+                    yield Said(str(event["module"]), name, rows, matrix, int(order))
 
 
 def _means(matrix: Array, atoms: int, step: float, first: float) -> Array:
@@ -179,11 +186,14 @@ def _means(matrix: Array, atoms: int, step: float, first: float) -> Array:
     return np.asarray(first + step * (chance @ np.arange(atoms)))
 
 
-def _by_critic(event: Event, name: str, count: int) -> bool:
+def _shape_of(event: Event, name: str) -> list[int]:
     outputs = event.get("outputs") or []
     number = int(name.removeprefix("output") or 0)
-    shape = outputs[number].get("shape", []) if number < len(outputs) else []
-    shape = [each for each in shape if each != 1]
+    return list(outputs[number].get("shape", [])) if number < len(outputs) else []
+
+
+def _by_critic(event: Event, name: str, count: int) -> bool:
+    shape = [each for each in _shape_of(event, name) if each != 1]
     return len(shape) == 2 and shape[1] == count and shape[0] < count
 
 

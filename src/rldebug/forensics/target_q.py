@@ -23,6 +23,7 @@ from rldebug.forensics.target_free import free_formula
 from rldebug.forensics.target_next import Batch, batch_of
 from rldebug.forensics.target_odd import displaced, of_the_batch
 from rldebug.forensics.target_q_ends import at_ends, cut_perhaps, entropy_at_ends, lost_at_ends, reset_at_ends
+from rldebug.forensics.target_quantiles import of_quantiles
 from rldebug.forensics.target_rows import Flags, Site, sited, where_of
 from rldebug.forensics.target_settings import told
 from rldebug.forensics.target_steps import several_steps
@@ -46,6 +47,7 @@ def q_formulas(script: Script, without: Container[Site] = ()) -> list[QFormula]:
             if site not in without and here[site] <= _PER_AUDIT:
                 terms.setdefault(site, []).append((audit, with_rows(audit, term)))
     terms.update(distributional(script))
+    terms.update(of_quantiles(script))
     found: list[QFormula] = []
     for site, several in terms.items():
         formula = _of_site(script, several)
@@ -138,6 +140,8 @@ def fit_batches(batches: Sequence[Batch]) -> QFormula | None:
     changed = best.reward * _changed(reward, best.changed)
     boot = f.get(best.name, np.zeros(len(target)))
     stored = _stored(target, reward, best.gamma, boot, known & ~truncated, terminated, best, tol)
+    if best.changed == "whole":
+        stored = "whole"
     if best.fit.share < _GOOD and not stored:
         return None
     rest = np.zeros(len(target))
@@ -290,6 +294,8 @@ def _joined_flags(batches: Sequence[Batch], name: str) -> Flags:
 
 
 def _changed(reward: Array, how: str) -> Array:
+    if how == "whole":
+        return np.trunc(reward)
     return np.clip(reward, -1.0, 1.0) if how == "clip" else np.sign(reward) if how == "sign" else reward
 
 
@@ -311,6 +317,8 @@ def _tries(target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol:
         fit = robust((target - reward)[felt], [], tol)
         yield _tried("reward", "", fit, felt, None)
     ways = ["", *(["clip", "sign"] if np.abs(reward[inner]).max() > 1.0 else [])]
+    if (np.abs(reward[inner] - np.rint(reward[inner])) > 1e-3).mean() > 0.5 and np.trunc(reward[inner]).any():
+        ways.append("whole")  # kept in whole numbers
     for changed in ways:
         y = target - _changed(reward, changed)
         for name, each in plain.items():

@@ -20,9 +20,11 @@ from rldebug.forensics.target_twins import Told, World, shares, told
 
 MOST = 10  # steps
 _GOOD = 0.9
+_FAIR = 0.75  # where a time limit may have struck within any window: that is not seen
 _ROWS = 24
 _TERMS = 40
-_ASKED = 6  # batches that say how many steps it is
+_ASKED = 12  # batches that say how many steps it is
+_SLACK = 0.01  # of rows that may be lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,7 @@ class Several:
     agree: Flags
     tol: float
     windows: tuple[Window, ...]
+    units: bool = True  # rewards and targets are in the same units
 
     @property
     def gamma(self) -> float | None:
@@ -64,13 +67,14 @@ class Several:
 
 
 def several_steps(world: World, terms: Sequence[tuple[Audit, Event]]) -> Several | None:
-    n = count_of(world, terms[:_ASKED])
+    n = count_of(world, terms)
     if n is None:
         return None
     windows = [each for audit, term in terms[:_TERMS] if (each := window_of(world, audit, term, n)) is not None]
     names = Counter(name for each in windows for name in each.f)
     common = [name for name, count in names.items() if count >= 0.6 * len(windows)]
-    return _fit(windows, n, common) if windows else None
+    units = terms[0][1].get("units") is not False
+    return _fit(windows, n, common, units) if windows else None
 
 
 def _parts(audit: Audit, term: Event) -> tuple[Ints, Array, Array | None] | None:
@@ -83,26 +87,35 @@ def _parts(audit: Audit, term: Event) -> tuple[Ints, Array, Array | None] | None
 
 
 def count_of(world: World, terms: Sequence[tuple[Audit, Event]]) -> int | None:
-    """How many steps on the networks were asked about, where most batches say the same, and it is not one."""
-    votes: Counter[int] = Counter()
-    for audit, term in terms:
+    """How many steps on the networks were asked about, by all batches together, where it is not one.
+
+    Where observations come back, a walk of two steps may well end where one of three does: no batch tells it alone.
+    """
+    sums: dict[str, Array] = {}  # by module and n: hits, rows judged
+    batches: Counter[str] = Counter()
+    for audit, term in terms[:_ASKED]:  # the first ones: all that can be learned from is still remembered
         parts = _parts(audit, term)
         if parts is None:
             continue
         ids, _, taken = parts
+        own = world.looks(ids)
         for one in said_before(audit, term):
             if len(one.rows) != len(ids):
                 continue
             seen = world.looks(one.rows)
-            found = [shares(world, ids[:32], taken, seen, n) for n in range(1, MOST + 1)]
-            top = max((share for share, judged in found if judged >= 8), default=0.0)
-            good = [n for n, (share, judged) in enumerate(found, 1) if share >= top - 0.01 and judged >= 8]
-            if top >= _GOOD:
-                votes[good[0]] += 1
-    if not votes:
-        return None
-    n, count = votes.most_common(1)[0]
-    return n if n > 1 and count >= 2 and count >= 0.6 * votes.total() else None
+            if (seen == own).all():
+                continue  # it was asked about the rows themselves
+            found = np.array([shares(world, ids[:32], taken, seen, n) for n in range(1, MOST + 1)])
+            found[:, 0] *= found[:, 1]
+            sums[one.module] = sums.get(one.module, np.zeros((MOST, 2))) + found
+            batches[one.module] += 1
+    best: tuple[float, int] | None = None
+    for module, (hits, judged) in ((name, each.T) for name, each in sums.items()):
+        share = np.where(judged >= 8 * batches[module], hits / np.maximum(judged, 1), 0.0)
+        n = int(np.flatnonzero(share >= share.max() - _SLACK)[0]) + 1  # a longer walk may end anywhere
+        if batches[module] >= 2 and share.max() >= _GOOD and (best is None or share.max() > best[0]):
+            best = (float(share.max()), n)
+    return best[1] if best is not None and best[1] > 1 else None
 
 
 def window_of(world: World, audit: Audit, term: Event, n: int) -> Window | None:
@@ -148,10 +161,11 @@ def _over(world: World, ids: Ints, taken: Array | None, seen: Ints, n: int) -> t
     return ended, crossed, cut, inside
 
 
-def _fit(windows: Sequence[Window], n: int, names: Sequence[str]) -> Several | None:
+def _fit(windows: Sequence[Window], n: int, names: Sequence[str], units: bool = True) -> Several | None:
     target = np.concatenate([each.target for each in windows])
     rewards = np.concatenate([each.steps.rewards for each in windows])
     used = np.concatenate([each.rows(n) for each in windows])
+    perhaps = np.concatenate([each.steps.perhaps for each in windows])
     best: Several | None = None
     for name in names:
         f = np.concatenate([each.f.get(name, np.full(len(each.target), np.nan)) for each in windows])
@@ -159,29 +173,30 @@ def _fit(windows: Sequence[Window], n: int, names: Sequence[str]) -> Several | N
         if kept.sum() < _ROWS:
             continue
         tol = tolerance(target[kept], rewards[kept].sum(axis=1), target[kept])
-        fit, coefs = _one(target[kept], rewards[kept], f[kept], tol)
-        if not fit or fit.share < _GOOD:
+        fit, coefs = _one(target[kept], rewards[kept], f[kept], tol, constant=not units)
+        if not fit or fit.share < (_FAIR if perhaps[kept].mean() > 0.5 else _GOOD):
             continue
         agree = np.zeros(len(target), dtype=bool)
         agree[kept] = fit.agree
-        made = Several(name, n, coefs, float(fit.coef[-1]), fit.share, fit.rows, agree, tol, tuple(windows))
+        made = Several(name, n, coefs, float(fit.coef[-1]), fit.share, fit.rows, agree, tol, tuple(windows), units)
         if best is None or (agree & ~best.agree).sum() > 9 * (best.agree & ~agree).sum() + 4:
             best = made
     return best
 
 
-def _one(y: Array, rewards: Array, f: Array, tol: float) -> tuple[Fitted, tuple[float | None, ...]]:
+def _one(
+    y: Array, rewards: Array, f: Array, tol: float, *, constant: bool = False
+) -> tuple[Fitted, tuple[float | None, ...]]:
     """Coefficients of each reward and of the bootstrap. Rewards that are always alike are one column."""
     n = rewards.shape[1]
     vary = [k for k in range(n) if np.count_nonzero(np.abs(rewards[:, k] - np.median(rewards[:, k])) > 1e-9) >= 4]
     flat = [k for k in range(n) if k not in vary]
     columns = [rewards[:, k] for k in vary]
-    constant = any(abs(np.median(rewards[:, k])) > 1e-9 for k in flat)
-    if constant:
+    if constant or any(abs(np.median(rewards[:, k])) > 1e-9 for k in flat):
         columns.append(np.ones(len(y)))
     fit = robust(y, [*columns, f], tol)
     coefs: list[float | None] = [None] * n
-    if fit:
+    if fit and not constant:
         for place, k in enumerate(vary):
             coefs[k] = float(fit.coef[place])
     return fit, tuple(coefs)

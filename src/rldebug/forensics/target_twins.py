@@ -255,14 +255,14 @@ def told(world: World, ids: Ints, index: Array | None, seen: Ints | None, n: int
         copies = [each for each in copies if ahead.look[each] >= 0]
         if not copies:
             continue
-        several = ahead.rewards[copies]
-        if (np.ptp(several, axis=0) > 1e-6).any() or len(set(ahead.terminated[copies].tolist())) > 1:
-            continue
         cut = ahead.truncated[copies]
         if cut.any() and not cut.all():
             # A time limit strikes anywhere: most of these steps were no end.
             copies = [each for each in copies if not ahead.truncated[each]]
             perhaps[row] = True
+        several = ahead.rewards[copies]
+        if (np.ptp(several, axis=0) > 1e-6).any() or len(set(ahead.terminated[copies].tolist())) > 1:
+            continue
         if len(set(ahead.length[copies].tolist())) > 1:
             continue
         known[row] = True

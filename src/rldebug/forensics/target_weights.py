@@ -14,8 +14,10 @@ import numpy as np
 
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.finding import Where
+from rldebug.forensics.epoch_order import unshuffled
 from rldebug.forensics.robust_fit import Array, affine, tolerance
 from rldebug.forensics.target_rows import Flags, Group, Ints, Site, Steps, column_of, places_of, sited, where_of
+from rldebug.forensics.told_apart import told_apart
 
 _ROWS = 12
 _GOOD = 0.9
@@ -56,10 +58,13 @@ def weights_of(script: Script, critics: Sequence[Group], gamma: float | None) ->
     by_site: dict[Site, list[_One]] = {}
     terms: dict[Site, list[Event]] = {}
     compared: Counter[Site] = Counter()
-    for audit in script.audits:
+    for audit in told_apart(script):
         here: Counter[Site] = Counter()
+        passed: Counter[Site] = Counter()  # rows of the losses before
         for site, term in sited(audit, "policy"):
             here[site] += 1
+            start = passed[site]
+            passed[site] += len(term.arrays.get("rows", ()))
             weight = column_of(term, "weight")
             if weight is None or here[site] > _PER_AUDIT or compared[site] >= 48 or "target" in term.arrays:
                 continue  # with a target of its own it is a classification
@@ -72,6 +77,8 @@ def weights_of(script: Script, critics: Sequence[Group], gamma: float | None) ->
                 found = True
                 compared[site] += 1
                 one = match(weight[keep], table.steps, places[keep], table.gamma)
+                if one is None and (told := unshuffled(audit, term, weight, start, table.advantages(audit))):
+                    one = _One("unordered", *told, int(keep.sum()), audit.number)
                 if one is not None:
                     one = replace(one, weights=weight[np.isfinite(weight)])  # those of rows that look alike too
                     by_site.setdefault(site, []).append(one)
@@ -148,6 +155,12 @@ class _Table:
     def __init__(self, steps: Steps, gamma: float | None) -> None:
         self.steps, self.gamma = steps, gamma
         self._at = {key: place for place, key in enumerate(zip(steps.audit.tolist(), steps.node.tolist(), strict=True))}
+
+    def advantages(self, audit: Audit) -> dict[int, float]:
+        """By the place of the node."""
+        own = self.steps.audit == audit.number
+        errors = (self.steps.target - self.steps.value)[own]
+        return dict(zip(self.steps.node[own].tolist(), errors.tolist(), strict=True))
 
     def places(self, audit: Audit, ids: Ints) -> Ints:
         nodes = places_of(audit.nodes, ids).tolist()

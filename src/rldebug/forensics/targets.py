@@ -22,9 +22,11 @@ from rldebug.forensics.target_models import Formula, formula_of, right_formula_o
 from rldebug.forensics.target_q import q_formulas
 from rldebug.forensics.target_rows import Group, Ints, Site, Steps, groups, sited, where_of
 from rldebug.forensics.target_scaled import rescaled
+from rldebug.forensics.target_vtrace import VTrace, vtraces
 from rldebug.forensics.target_weights import Weights, weights_of
 from rldebug.forensics.weight_recursion import Recursion, recursion
 
+_ALL = 0.998  # share of rows that leaves nothing to explain
 _KNOWN = 0.5  # share of rows with a value, for values to count as known
 
 
@@ -52,6 +54,8 @@ class Fit:
     coefs: tuple[float | None, ...] = ()  # and the rewards
     crossed: tuple[int, int] = (0, 0)  # windows of several steps that run over an end, of those that could
     traced: bool = True  # rows are known steps of the environment
+    residual: float | None = None  # of those rows, relative to the spread of the targets
+    runner_up: tuple[str, float] | None = None  # what explains most of them otherwise, and which share
     site: Site = ()
     where: Where = field(default_factory=Where)
 
@@ -79,14 +83,18 @@ def fit_weights(script: Script) -> tuple[Weights, ...]:
 def _all(script: Script) -> tuple[tuple[Fit, ...], tuple[Weights, ...]]:
     critics = groups(script, "regression", "target")
     fits = [each for group in critics for each in _of_group(group, "value")]
+    # Steps that were hardly off the policy follow simpler formulas too, but not all of them.
+    seen = {group.site: len(np.unique(group.steps.audit)) for group in critics}
+    traces = vtraces(script, {fit.site for fit in fits if fit.share > _ALL and fit.audits >= 0.8 * seen[fit.site]})
+    explained = {fit.site: fit.share * fit.rows for fit in fits}
+    traces = [each for each in traces if each.share * each.rows > explained.get(each.site, 0.0)]
+    fits = [fit for fit in fits if fit.site not in {each.site for each in traces}] + list(map(_of_trace, traces))
     fits += [_of_q(each) for each in q_formulas(script, {fit.site for fit in fits})]
     gammas = {each.gamma for each in fits if each.gamma is not None}
     weights = weights_of(script, critics, gammas.pop() if len(gammas) == 1 else None)
-    explained = {
-        each.site for each in weights if each.of in ("advantage", "td-error", "per-lane", "unordered", "reward")
-    }
+    weighed = {each.site for each in weights if each.of in ("advantage", "td-error", "per-lane", "unordered", "reward")}
     for group in groups(script, "policy", "weight"):
-        if group.site not in explained:
+        if group.site not in weighed:
             found = list(_of_group(group, "weight"))
             again = None if found else recursion(group.steps)
             fits += found if again is None else [_of_recursion(group, again)]
@@ -158,6 +166,8 @@ def _fit(group: Group, formula: Formula, steps: Steps, order: str, what: str) ->
         rows=formula.rows,
         audits=int(formula.audits),
         values=bool(np.isfinite(steps.value).mean() > _KNOWN),
+        residual=formula.residual,
+        runner_up=formula.runner_up,
         site=group.site,
         where=where_of(group.terms),
     )
@@ -201,6 +211,24 @@ def _of_recursion(group: Group, found: Recursion) -> Fit:
         values=True,
         site=group.site,
         where=where_of(group.terms),
+    )
+
+
+def _of_trace(found: VTrace) -> Fit:
+    """Targets of steps that an older policy took."""
+    return Fit(
+        what="value",
+        name="v-trace",
+        gamma=found.gamma,
+        lam=found.lam,
+        mistake=found.mistake,
+        endings=found.endings,
+        share=found.share,
+        rows=found.rows,
+        audits=found.audits,
+        values=True,
+        site=found.site,
+        where=where_of(found.terms),
     )
 
 

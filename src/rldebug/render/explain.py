@@ -77,9 +77,11 @@ def rule_facts(rule: type[Rule]) -> dict[str, str]:
         facts["needs"] = ", ".join(f"`{each}`" for each in (*rule.needs, *rule.facts))
     if rule.symptom:
         facts["usually follows from"] = "whatever else is found"
-    elif rule.follows:
+    elif rule.follows or rule.aftermath:
         shown = [_called(code) for code in rule.follows[:4]]
-        more = len(rule.follows) - len(shown)
+        if rule.aftermath:
+            shown.insert(0, "any fault that `rldebug run` has seen in the data")
+        more = len(rule.follows[4:])
         facts["usually follows from"] = ", ".join(shown) + (f", and {more} more" if more else "")
     leads = [each for each in catalogue.rules() if rule.code in each.follows]
     if leads:

@@ -28,6 +28,7 @@ from rldebug.metrics.step import PARAMETER_COLUMNS
 from rldebug.render.chart import curve as curve_of
 from rldebug.render.chart import heat, number, spark, thin
 from rldebug.render.explain import rule_page
+from rldebug.render.program import lines
 from rldebug.render.terminal import count, headline, place
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -126,10 +127,12 @@ def verdict(report: Report, run: Run, chart: Chart) -> str:
         for each in report.suspects
     )
     found, looked = headline(report)
+    computes = "".join(f"<li>{_e(each)}</li>" for each in lines(report.program)) if report.program else ""
     return (
         '<section id="diagnosis"><h2>Diagnosis</h2>'
         f'<p class="verdict {"clean" if report.clean else "guilty"}"><b>{_e(found)}</b>{_e(looked)}</p>'
         + (f'<h3>Suspects</h3><ol class="suspects">{suspects}</ol>' if suspects else "")
+        + (f'<h3>What the program computes</h3><ul class="program">{computes}</ul>' if computes else "")
         + "".join(_finding(each, report, run, chart) for each in report.roots)
         + "".join(f'<p class="problem">{_e(each)}</p>' for each in report.problems)
         + "".join(

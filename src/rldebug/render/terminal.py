@@ -8,7 +8,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from rich.console import Console
 from rich.text import Text
@@ -16,6 +16,7 @@ from rich.text import Text
 from rldebug.evidence.learning import Learning, learning
 from rldebug.evidence.run import Run
 from rldebug.finding import SEVERITIES, Finding, Report, Severity, Where, thousands
+from rldebug.render.program import lines
 
 SEVERITY_STYLE: dict[Severity, str] = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 _THOUSANDS = re.compile(r"(?<=\d) (?=\d{3}\b)")
@@ -65,7 +66,10 @@ def render(
         text.append(f"{names}\n")
     if report.program:
         text.append("program:  ", style="bold")
-        text.append(wrap(program(report.program), width, 10) + "\n")
+        first, *more = lines(report.program)
+        text.append(wrap(first, width, 10) + "\n")
+        for line in more:
+            text.append(" " * 10 + wrap(line, width, 12, first=10) + "\n", style="dim")
     if curve is not None:
         text.append("learning: ", style="bold")
         text.append(wrap(in_words(curve), width, 10) + "\n")
@@ -103,20 +107,6 @@ def block(finding: Finding, width: int = _PIPED) -> Text:
     text.append(wrap(finding.help, width, 8) + "\n")
     text.append(f"  more: rldebug explain {finding.code}\n", style="dim")
     return text
-
-
-def program(found: Mapping[str, Any]) -> str:
-    """What the program was found to be, in a line."""
-    parts = [str(found["family"])] if "family" in found else []
-    signs = {"gamma": "γ", "lambda": "λ"}
-    parts += [f"{sign} = {found[name]:.4g}" for name, sign in signs.items() if found.get(name) is not None]
-    if "environment" in found:
-        lanes = found.get("lanes", 1)
-        parts.append(f"{found['environment']}{f' × {lanes}' if lanes > 1 else ''}")
-    for name, what in (("env_steps", "env steps"), ("updates", "optimizer steps")):
-        if found.get(name):
-            parts.append(f"{thousands(int(found[name]))} {what}")
-    return " · ".join(parts)
 
 
 def place(where: Where) -> str:

@@ -13,15 +13,15 @@ from tests.programs.losses_made import term
 from tests.programs.made import nodes
 
 
-def made(*, stored: bool, executed: bool = True) -> Script:
+def made(*, stored: bool, executed: bool = True, rollouts: int = 3, rows: int = 64) -> Script:
     audits = []
-    for number in range(3):
-        draw = np.random.default_rng(number).normal(size=(64, 1))
+    for number in range(rollouts):
+        draw = np.random.default_rng(number).normal(size=(rows, 1))
         clipped = np.clip(draw, -1, 1)
-        of = nodes(np.arange(64, dtype=np.float64)[:, None] + 0.5, phase=number)
+        of = nodes(np.arange(rows, dtype=np.float64)[:, None] + 0.5, phase=number)
         of = replace(of, action=clipped if executed else draw)
         learned = term(1, number, family="normal", action=clipped if stored else draw)
-        learned.arrays["rows"] = np.arange(64)  # type: ignore[index]
+        learned.arrays["rows"] = np.arange(rows)  # type: ignore[index]
         loss = Event(0, "loss", number, 0, {"how": "backward"})
         audits.append(Audit(number, number, number, 0, of, (loss, learned)))
     return Script(audits, {"stream": {"0": {"index": 0, "steps": 64, "resets": 1, "lanes": 1}}})
@@ -41,3 +41,8 @@ def test_fires_stored_actions_that_were_clipped_are_found() -> None:
 def test_quiet_raw_actions_are_fine() -> None:
     assert told(made(stored=False)) == 0
     assert told(made(stored=False, executed=False)) == 0
+
+
+def test_fires_where_rollouts_are_so_short_that_few_are_on_a_bound_in_each() -> None:
+    assert told(made(stored=True, rollouts=12, rows=16)) == 1
+    assert told(made(stored=False, rollouts=12, rows=16)) == 0

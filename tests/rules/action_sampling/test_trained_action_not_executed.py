@@ -20,7 +20,7 @@ class Walk:
         return self.place.copy(), float(self.place.sum()), self.count == 25, {}
 
 
-def q_learning(*, shifted=0, resampled=False):
+def q_learning(*, shifted=0, resampled=False, numbers=(0, 1)):
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
@@ -31,7 +31,7 @@ def q_learning(*, shifted=0, resampled=False):
         with torch.no_grad():
             greedy = int(net(torch.as_tensor(obs, dtype=torch.float32)).argmax())
         action = int(rng.integers(2)) if rng.random() < 0.5 else greedy
-        after, reward, done, _ = env.step(action)
+        after, reward, done, _ = env.step(numbers[action])
         memory.append((obs, int(rng.integers(2)) if resampled else action, reward, after, done))
         obs = env.reset() if done else after
         if len(memory) > 16:
@@ -59,3 +59,7 @@ def test_fires_where_actions_are_a_step_late():
 
 def test_quiet_where_the_executed_action_is_stored():
     assert not findings(q_learning, CODE)
+
+
+def test_quiet_where_actions_have_other_numbers_in_the_environment():
+    assert not findings(lambda: q_learning(numbers=(1, 0)), CODE)

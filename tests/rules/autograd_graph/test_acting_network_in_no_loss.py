@@ -44,3 +44,27 @@ def test_quiet_on_an_actor_in_the_loss() -> None:
 
 def test_quiet_on_an_actor_that_changes_is_trained_in_another_way() -> None:
     assert not list(rule.check(made(["critic"], "abc")))
+
+
+def stepped(norm: float) -> Any:
+    audits: Any = [
+        [
+            ("call", {"module": "actor", "acting": True, "grad": False, "line": ["train.py", 4]}, {}),
+            *[learning.loss(["actor", "critic"])] * 3,
+            *[("step", {"optimizer": "adam", "grad_norms": {"actor": norm, "critic": 1.0}}, {})] * 3,
+            ("weights", {"module": "actor", "fingerprint": "a"}, {}),
+        ]
+        for _ in range(3)
+    ]
+    modules = {"actor": learning.module({"adam": 4}, acting=9), "critic": learning.module({"adam": 4})}
+    optimizer = {"adam": learning.optimizer({})}
+    return learning.script(*audits, module=modules, optimizer=optimizer, counts={"all": {"updates": 300}})
+
+
+def test_fires_on_an_actor_whose_gradient_is_nil_as_under_an_entropy_of_weight_0() -> None:
+    (found,) = rule.check(stepped(0.0))
+    assert "exactly 0" in found.seen
+
+
+def test_quiet_on_an_actor_with_a_gradient() -> None:
+    assert not list(rule.check(stepped(1e-9)))

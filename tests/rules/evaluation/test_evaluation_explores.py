@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
+from rldebug.evidence.script import Event
 from rldebug.forensics.roles import Roles
+from rldebug.forensics.unasked import Unasked
 from rldebug.rules.evaluation import evaluation_explores
 from rldebug.rules.evaluation.evaluation_explores import EvaluationExplores
 from tests.judge import fires, not_enough, quiet
@@ -54,3 +56,12 @@ def test_fires_on_noise_and_not_on_what_is_added_on_purpose(monkeypatch, noise, 
 
 def test_not_enough_without_an_evaluation():
     assert "evaluation" in not_enough(rule, watched(lambda: learn(steps=40))[1])
+
+
+def test_fires_where_no_network_is_asked_in_some_steps(monkeypatch):
+    for unasked, said in ((40, True), (3, False)):
+        told = Unasked(100, unasked, Event(0, "call", 7, 0, {}), 7)
+        monkeypatch.setattr(evaluation_explores, "unasked", lambda script, told=told: told)
+        found = list(rule.check(script())) if said else []
+        assert rule._by_chance(unasked, 100) == said
+        assert bool(found) == said

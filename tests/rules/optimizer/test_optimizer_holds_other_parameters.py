@@ -2,6 +2,10 @@
 
 from typing import Any
 
+import pytest
+
+from rldebug.forensics import ownership
+from rldebug.forensics.roles import Roles
 from rldebug.rules.optimizer.optimizer_holds_other_parameters import OptimizerHoldsOtherParameters
 from tests.programs import learning
 from tests.watched import findings
@@ -26,3 +30,27 @@ def test_quiet_on_a_temperature_that_is_kept_fixed() -> None:
         "optimizer": {"adam": learning.optimizer({"net": 4}), "alpha": learning.optimizer({})},
     }
     assert not list(rule.check(learning.script(events * 5, events * 5, **things)))
+
+
+def exchanged(without: int) -> Any:
+    """A network and its copy; the optimizer was made of the copy."""
+    events: Any = [
+        learning.loss(["net"]),
+        learning.step("adam", {}, without=without),
+        ("weights", {"module": "net", "fingerprint": "a", "trained": False, "by_hand": 0}, {}),
+    ]
+    things: Any = {
+        "module": {"net": learning.module({}), "copy": learning.module({"adam": 4})},
+        "optimizer": {"adam": learning.optimizer({"copy": 4})},
+    }
+    return learning.script(events * 4, events * 4, **things)
+
+
+def test_fires_on_an_optimizer_of_the_target_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Who is whose target is told by who is stepped: so the network that learns is taken for the target.
+    monkeypatch.setattr(ownership, "roles_of", lambda script: Roles(targets=(("net", "copy"),)))
+    assert "net" in Roles(targets=(("net", "copy"),)).target_names
+    assert [each.message for each in rule.check(exchanged(4))] == [
+        "optimizer adam does not hold the network that learns"
+    ]
+    assert not list(rule.check(exchanged(0)))

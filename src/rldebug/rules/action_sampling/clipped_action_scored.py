@@ -51,6 +51,7 @@ class ClippedActionScored(Rule):
     rows: int = 64  # whose action is known, in all
     share: float = 0.04  # of the rows with a number on a bound
     times: int = 8  # that it comes up
+    audits: float = 0.8  # share of the audits with such rows
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         if roles_of(evidence).on_policy is not True:
@@ -69,28 +70,30 @@ class ClippedActionScored(Rule):
             where = where or term.where
         if len(audits) < 2 or sum(len(one) for each in audits.values() for one in each) < self.rows:
             raise NotEnough("too few actions of a Gaussian policy that were executed as they are learned")
-        shares = [_piled(np.concatenate(each), self.times) for each in audits.values()]
-        if min(shares) < self.share:
+        piled = _piled(np.concatenate([one for each in audits.values() for one in each]), self.times)
+        numbers = np.concatenate([np.full(sum(map(len, each)), number) for number, each in audits.items()])
+        shares = [float(piled[numbers == number].mean()) for number in audits]
+        if piled.mean() < self.share or np.mean(np.array(shares) > 0.0) < self.audits:
             return
         yield self.finding(
             "the log-prob is taken of the action after it was clipped",
             where=where,
-            seen=f"{np.mean(shares):.0%} of the actions of the loss are exactly on a bound, in {len(shares)} audits",
+            seen=f"{piled.mean():.0%} of the actions of the loss are exactly on a bound, in {len(shares)} audits",
             expected="the action as it was drawn",
             help="store the raw action, and clip only what is given to env.step",
             confidence=0.85,
         )
 
 
-def _piled(action: np.ndarray, times: int) -> float:
-    """Share of the rows with a number at the end of its range that comes up again and again, and never beyond."""
+def _piled(action: np.ndarray, times: int) -> np.ndarray:
+    """Rows with a number at the end of its range that comes up again and again, and never beyond."""
     rows = np.zeros(len(action), dtype=bool)
     seen = np.unique(action, axis=0)
     if len(seen) < 0.2 * len(action):
-        return 0.0  # a few actions, over and over
+        return rows  # a few actions, over and over
     for column in action.T:
         for end in (column.min(), column.max()):
             at = np.abs(column - end) <= 2e-6 * (1.0 + abs(end))  # it is worked back from the loss, up to rounding
             if at.sum() >= times:
                 rows |= at
-    return float(rows.mean())
+    return rows

@@ -11,6 +11,7 @@ import numpy as np
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.roles import known_rows
+from rldebug.forensics.translated import meant, translation
 from rldebug.rule import NotEnough, Rule
 
 
@@ -37,6 +38,7 @@ class TrainedActionNotExecuted(Rule):
     Store exactly the object that is given to `env.step`, in the same line.
 
     ## When it is fine
+    Where a table or an offset stands between the two, and each number of the one always means the same of the other.
     Losses that are taken over all actions, or over actions of the current policy, choose no action and are not counted.
 
     ## References
@@ -56,6 +58,7 @@ class TrainedActionNotExecuted(Rule):
     def check(self, evidence: Script) -> Iterator[Finding]:
         compared = differing = 0
         worst = None
+        pairs: list[tuple[np.ndarray, np.ndarray]] = []
         for audit, term in evidence.events("term"):
             index = term.arrays.get("index")
             ids = term.arrays.get("rows")
@@ -70,6 +73,7 @@ class TrainedActionNotExecuted(Rule):
                 continue
             executed = audit.nodes.action[places, 0][done]
             chosen = np.asarray(index, dtype=np.float64)[keep][done]
+            pairs.append((chosen, executed))
             compared += len(chosen)
             missed = int((executed != chosen).sum())
             differing += missed
@@ -78,6 +82,9 @@ class TrainedActionNotExecuted(Rule):
         if compared < self.rows:
             raise NotEnough(f"{compared} rows of losses could be traced to a discrete action")
         if worst is not None and differing > self.wrong * compared:
+            table = translation(*(np.concatenate(each) for each in zip(*pairs, strict=True)))
+            if table is not None and meant(evidence, table):
+                return
             yield self.finding(
                 "the loss is computed for actions that were not executed",
                 where=worst.where,

@@ -52,7 +52,7 @@ class AdvantageCarriedOverEnds(Rule):
             raise NotEnough("the formula of no target was found")
 
         for fit in fits:
-            ended = fit.ending("terminated", "leak")
+            ended = fit.ending("terminated", "leak") or fit.ending("truncated", "leak")
             if (
                 ended is not None
                 and ended.audits >= 2
@@ -62,8 +62,8 @@ class AdvantageCarriedOverEnds(Rule):
                 yield self.finding(
                     "the advantage is carried over the end of an episode",
                     where=fit.where,
-                    seen=f"the next episode's advantage is added in {ended.hit} of {ended.rows} terminated steps",
-                    expected="reward − value where the environment said terminated",
+                    seen=f"the next episode's advantage is added in {ended.hit} of {ended.rows} {ended.kind} steps",
+                    expected="nothing of the next episode where one ended",
                     help="multiply the carried sum by (1 - done) too",
                     confidence=0.97,
                 )

@@ -49,6 +49,7 @@ class AdvantageNotCentred(Rule):
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("advantage/mean", "advantage/std", "value/mean", "target/mean", "batch/rows")
     follows: ClassVar[tuple[str, ...]] = ("ADV003", "ADV004", "VAL004", "VAL005", "VAL007", "DIS003")
+    aftermath: ClassVar[bool] = True
 
     readings: int = 6  # of batches not learned from yet, late in the run
     off: float = 1.0  # standard deviations of the advantage that its mean is from 0

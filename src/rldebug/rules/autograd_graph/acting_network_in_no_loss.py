@@ -18,7 +18,7 @@ class ActingNetworkInNoLoss(Rule):
 
     ## What it checks
     A network is called on the current observations, and an optimizer that steps holds all of it. No loss that is run
-    leads to it, at any audit, and its weights never change. Exact.
+    leads to it, at any audit, or its gradient is exactly 0 in every step; and its weights never change. Exact.
 
     ## Why it matters
     It never learns, while losses are computed and steps are taken.
@@ -59,13 +59,14 @@ class ActingNetworkInNoLoss(Rule):
             raise NotEnough(f"{len(losses)} losses were looked into")
         if last < self.far * int(evidence.counts.get("updates") or 0):
             raise NotEnough("the audits are from the beginning of the run only")
-        reached = {name for _, each in losses for name in each["reached"]}
+        idle = self._idle(evidence)
+        reached = {name for _, each in losses for name in each["reached"]} - idle
         around = {str(evidence.modules.get(name, {}).get("inside")) for name in reached}
         for name, thing in evidence.modules.items():
             owners, trainable = thing.get("owners") or {}, int(thing.get("trainable") or 0)
             if not trainable or not thing.get("acting") or name in reached or name in around:
                 continue
-            if thing.get("inside") in reached or max(owners.values(), default=0) < trainable:
+            if (thing.get("inside") in reached and name not in idle) or max(owners.values(), default=0) < trainable:
                 continue
             steps = max(int(evidence.optimizers.get(each, {}).get("steps") or 0) for each in owners)
             looks = [each for _, each in evidence.events("weights") if each["module"] == name]
@@ -75,9 +76,25 @@ class ActingNetworkInNoLoss(Rule):
             yield self.finding(
                 f"no loss leads to {name}, which acts",
                 where=calls[0].where if calls else None,
-                seen=f"0 of {len(losses)} losses lead to it; its optimizer took {steps} steps, and it is the same "
-                f"at {len(looks)} looks",
+                seen=f"{'gradients of exactly 0 alone' if name in idle else f'0 of {len(losses)} losses lead to it'}; "
+                f"its optimizer took {steps} steps, and it is the same at {len(looks)} looks",
                 expected="a loss that leads to the network that acts",
                 help=f"look for detach(), no_grad() or numpy between {name} and the loss",
                 confidence=0.95,
             )
+
+    def _idle(self, script: Script) -> set[str]:
+        """Networks that losses lead to, in form: their gradient is exactly 0 in every step, as under a weight of 0."""
+        norms: dict[str, list[tuple[int, float]]] = {}
+        for audit, step in script.events("step"):
+            for name, norm in (step.get("grad_norms") or {}).items():
+                norms.setdefault(name, []).append((audit.number, float("nan") if norm is None else float(norm)))
+        fitted = {name for _, term in script.terms("regression") for name in term.get("reached") or ()}
+        return {
+            name
+            for name, seen in norms.items()
+            if name not in fitted
+            and len(seen) >= self.losses
+            and len({number for number, _ in seen}) >= self.audits
+            and all(norm == 0.0 for _, norm in seen)
+        }

@@ -53,6 +53,7 @@ class ExplodingGradient(Rule):
     needs: ClassVar[tuple[str, ...]] = ("grad/norm",)
     follows: ClassVar[tuple[str, ...]] = ("OPT004", "OPT008", "NET006", "VAL003", "VAL004", "DIS003")
     trap: ClassVar[bool] = True
+    aftermath: ClassVar[bool] = True
 
     rise: float = 1e3  # over the first quarter of the run
     readings: int = 24  # fewer cannot show a level

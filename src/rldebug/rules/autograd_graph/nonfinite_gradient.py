@@ -62,6 +62,7 @@ class NonfiniteGradient(Rule):
         "ADV401",
     )
     trap: ClassVar[bool] = True
+    aftermath: ClassVar[bool] = True
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         first = nonfinite_at(evidence, "gradient")

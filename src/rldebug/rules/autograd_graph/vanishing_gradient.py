@@ -52,6 +52,7 @@ class VanishingGradient(Rule):
     severity: ClassVar[Severity] = "warning"
     facts: ClassVar[tuple[str, ...]] = ("gradients",)
     follows: ClassVar[tuple[str, ...]] = ("NET003", "NET004", "OPT004", "NET006")
+    aftermath: ClassVar[bool] = True
 
     ratio: float = 1e6  # last layer over first
     settle: int = 4  # updates at the start that do not count

@@ -76,6 +76,7 @@ class ZeroGradient(Rule):
         "NET300",
     )
     trap: ClassVar[bool] = True
+    aftermath: ClassVar[bool] = True
 
     settle: int = 2  # updates at the start that do not count
     readings: int = 8  # in a row, at the end of the run

@@ -49,6 +49,7 @@ class KlGrowsSteadily(Rule):
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("policy/kl",)
     follows: ClassVar[tuple[str, ...]] = ("BUF003", "BUF004", "BUF005")
+    aftermath: ClassVar[bool] = True
 
     readings: int = 8  # first minibatches; fewer show no trend
     steadiness: float = 0.8  # rank correlation of the divergence with time

@@ -59,13 +59,17 @@ class PartOfRolloutNeverLearned(Rule):
         if judged < self.rollouts:
             raise NotEnough(f"{judged} rollouts could be followed")
         # A step counts as used if any network learned from it.
-        for looks in by_module.values():
-            missed = [_places(each) for each in looks]
+        for found in by_module.values():
+            # One that was seen to its end says what is never learned; one that was cut short can only agree.
+            looks = sorted(found, key=lambda each: each.audit.cut)
+            first, others = _places(looks[0]), [(each, _places(each)) for each in looks[1:]]
             used = [each.counts[each.counts > 0].mean() for each in looks if each.counts.any()]
-            first, others = missed[0], missed[1:]
-            if not first or not others or len(used) < len(looks):
+            if looks[0].audit.cut or not first or not others or len(used) < len(looks):
                 continue
-            if any(len(first & each) < self.alike * len(first | each) for each in others):
+            if any(
+                len(first & places) < self.alike * len(first if each.audit.cut else first | places)
+                for each, places in others
+            ):
                 continue
             size = len(looks[0].places)
             small = len(first) < self.share * size

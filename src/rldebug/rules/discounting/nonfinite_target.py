@@ -51,6 +51,7 @@ class NonfiniteTarget(Rule):
     needs: ClassVar[tuple[str, ...]] = ("target/mean",)
     follows: ClassVar[tuple[str, ...]] = ("ENV001", "ENV002", "NET001", "ACT375")
     trap: ClassVar[bool] = True
+    aftermath: ClassVar[bool] = True
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         first = nonfinite_at(evidence, "target")

@@ -57,6 +57,7 @@ class ReturnsNotCarriedBack(Rule):
         "value/penultimate_slope",
     )
     follows: ClassVar[tuple[str, ...]] = ("ADV004", "VAL005")
+    aftermath: ClassVar[bool] = True
 
     terminals: int = 50  # terminations late in the run, pooled
     follows_reward: float = 0.7  # correlation of the last state's value with the final reward

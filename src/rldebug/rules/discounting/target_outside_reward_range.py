@@ -48,6 +48,7 @@ class TargetOutsideRewardRange(Rule):
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("target/min", "target/max")
     follows: ClassVar[tuple[str, ...]] = ("DIS003", "VAL003", "VAL004", "VAL005", "OPT004", "TGT002", "TGT003")
+    aftermath: ClassVar[bool] = True
 
     readings: int = 20  # fewer cannot show that it lasts
     margin: float = 2.5  # times the largest reward over 1 − γ

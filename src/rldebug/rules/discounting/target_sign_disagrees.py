@@ -48,6 +48,7 @@ class TargetSignDisagrees(Rule):
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("target/mean", "target/min", "target/max")
     follows: ClassVar[tuple[str, ...]] = ("VAL003", "VAL004", "VAL007", "OPT004")
+    aftermath: ClassVar[bool] = True
 
     updates: int = 200  # learner steps before bootstrapped targets can be expected to have the sign right
     readings: int = 20  # fewer cannot show that it lasts

@@ -49,6 +49,7 @@ class TargetsBlowUp(Rule):
     severity: ClassVar[Severity] = "error"
     needs: ClassVar[tuple[str, ...]] = ("target/min", "target/max")
     follows: ClassVar[tuple[str, ...]] = ("VAL003", "VAL004", "VAL005", "OPT004", "OPT008", "TGT002", "TGT003")
+    aftermath: ClassVar[bool] = True
 
     readings: int = 15  # fewer cannot show growth
     beyond: float = 10.0  # times what rewards and discount allow

@@ -57,6 +57,7 @@ class TerminalCorrelationLow(Rule):
         "target/std",
     )
     follows: ClassVar[tuple[str, ...]] = ("ADV004", "VAL002", "VAL005", "VAL008")
+    aftermath: ClassVar[bool] = True
 
     terminals: int = 50  # terminations late in the run, pooled
     none: float = 0.5  # correlation, with its error added, above which they go together

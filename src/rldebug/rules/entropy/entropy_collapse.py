@@ -62,6 +62,7 @@ class EntropyCollapse(Rule):
         "POL008",
         "POL009",
     )
+    aftermath: ClassVar[bool] = True
 
     floor: float = 0.05  # share of the maximum entropy
     within: float = 0.5  # share of the run in which the collapse counts as early

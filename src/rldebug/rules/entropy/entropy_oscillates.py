@@ -52,6 +52,7 @@ class EntropyOscillates(Rule):
         "POL005",
         "POL007",
     )
+    aftermath: ClassVar[bool] = True
 
     low: float = 0.25  # share of the maximum entropy, below which a swing has reached the bottom
     high: float = 0.75  # and above which it has reached the top

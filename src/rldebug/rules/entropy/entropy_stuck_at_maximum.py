@@ -68,6 +68,7 @@ class EntropyStuckAtMaximum(Rule):
         "POL008",
         "POL010",
     )
+    aftermath: ClassVar[bool] = True
 
     ceiling: float = 0.995  # share of the maximum entropy
     updates: int = 400  # shorter runs may simply be slow

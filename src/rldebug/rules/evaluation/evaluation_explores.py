@@ -13,6 +13,7 @@ from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import Call
 from rldebug.forensics.roles import roles_of
+from rldebug.forensics.unasked import unasked
 from rldebug.forensics.worlds import evaluation_calls
 from rldebug.rule import NotEnough, Rule
 
@@ -27,6 +28,7 @@ class EvaluationExplores(Rule):
     In environments that are never learned from, the action that was executed beside what the network said there. With
     values of actions: another than the best was executed, and as often the worst as any other. With a network that
     gives the action itself: executed actions do not follow its output, as they would under any scaling or squashing.
+    Or no network is asked at all in some steps, here and there between the others.
 
     ## Why it matters
     The score is that of the exploring policy. It is lower than that of what was learned, and compares runs by how much
@@ -61,6 +63,18 @@ class EvaluationExplores(Rule):
     disorder: float = 0.25  # share of neighbours in the output whose actions are in the other order; noise gives half
 
     def check(self, evidence: Script) -> Iterator[Finding]:
+        found = unasked(evidence)
+        if found is not None and self._by_chance(found.unasked, found.steps):
+            yield self.finding(
+                "the evaluation explores",
+                where=found.event.where,
+                seen=f"no network was asked in {found.unasked} of {found.steps} steps of the evaluation, here and "
+                f"there among the others, up to update {found.update}",
+                expected="the action that the network says is best",
+                help="switch exploration off in the evaluation",
+                confidence=0.85,
+            )
+            return
         calls = evaluation_calls(evidence)
         by_module: dict[str, list[Call]] = {}
         for each in calls:
@@ -85,6 +99,11 @@ class EvaluationExplores(Rule):
                 return
         if most < self.steps:
             raise NotEnough(f"a network was seen to choose the action of {most} steps of an evaluation")
+
+    def _by_chance(self, random: int, steps: int) -> bool:
+        share = random / max(steps, 1)
+        spread = 3 * np.sqrt(share * (1 - share) / max(steps, 1))
+        return steps >= self.steps and self.other < share - spread and share <= self.always
 
     def _random(self, script: Script, module: str, said: Array, done: Array, obs: Array) -> str:
         roles = roles_of(script)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
@@ -19,7 +19,7 @@ class TrainingEnvPlayedInBetween(Rule):
     ## What it checks
     An environment that is learned from is reset properly after nearly every end, but now and then it is stepped
     after an end without a reset: the loop that trains goes on where it believed the episode to be, while another
-    one has played it to an end.
+    one has played it to an end. Once is enough where episodes with seeds of their own were played in between.
 
     ## Why it matters
     The action is chosen for an observation that is long gone, and the step after an end is undefined. The
@@ -57,7 +57,8 @@ class TrainingEnvPlayedInBetween(Rule):
         for stream in training_streams(evidence):
             after, ends = int(stream.get("stepped_after_end") or 0), int(stream.get("episodes") or 0)
             most = max(most, ends)
-            if int(stream.get("lanes") or 1) != 1 or fact(stream, "resets_itself") or after < self.times:
+            least = 1 if _seeded_in_between(stream) else self.times
+            if int(stream.get("lanes") or 1) != 1 or fact(stream, "resets_itself") or after < least:
                 continue
             if after > self.rare * ends or int(stream.get("resets") or 0) < 0.5 * ends:
                 continue
@@ -72,3 +73,11 @@ class TrainingEnvPlayedInBetween(Rule):
             return
         if most < 2 * self.times:
             raise NotEnough(f"{most} episodes of an environment that is learned from, needs {2 * self.times}")
+
+
+def _seeded_in_between(stream: Mapping[str, Any]) -> bool:
+    """Episodes with seeds of their own, two or more on end, among others without: chosen ones, as for a comparison."""
+    given = [each is not None for each in stream.get("seeds") or ()]
+    free = [place for place, each in enumerate(given) if not each]
+    runs = [place for place in range(1, len(given)) if given[place - 1] and given[place]]
+    return any(free[0] < place - 1 and place < free[-1] for place in runs) if free else False

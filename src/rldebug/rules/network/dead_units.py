@@ -54,6 +54,7 @@ class DeadUnits(Rule):
     severity: ClassVar[Severity] = "warning"
     follows: ClassVar[tuple[str, ...]] = ("OPT004", "NET004", "NET006", "OPT008")
     trap: ClassVar[bool] = True
+    aftermath: ClassVar[bool] = True
 
     share: float = 0.9  # of the units of a layer
     details: int = 4  # detailed readings in a row, at the end of the run

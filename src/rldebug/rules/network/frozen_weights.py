@@ -51,6 +51,7 @@ class FrozenWeights(Rule):
     facts: ClassVar[tuple[str, ...]] = ("gradients",)
     follows: ClassVar[tuple[str, ...]] = ("GRA002", "GRA003", "GRA009", "OPT003", "NET003")
     trap: ClassVar[bool] = True
+    aftermath: ClassVar[bool] = True
 
     details: int = 4  # detailed readings, all without a change
     span: int = 16  # updates that they must cover

@@ -76,4 +76,6 @@ class LayersNotRegistered(Rule):
 
     def _left(self, script: Script, loss: Event, lone: int) -> int:
         known = sum(int(script.modules[name].get("trainable") or 0) for name in loss["reached"])
+        if int(loss.get("missed") or 0) >= known:
+            return 0  # nothing of the network itself: it is called with parameters that are kept elsewhere
         return int(loss.get("parameters") or 0) - (known - int(loss.get("missed") or 0)) - lone

@@ -53,6 +53,7 @@ class NonfiniteNetworkOutput(Rule):
     severity: ClassVar[Severity] = "error"
     follows: ClassVar[tuple[str, ...]] = ("ENV001", "ENV002", "OPT004", "GRA004", "NET006")
     trap: ClassVar[bool] = True
+    aftermath: ClassVar[bool] = True
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         first = nonfinite_at(evidence, "network output")

@@ -61,6 +61,7 @@ class NonfiniteWeight(Rule):
         "ADV401",
     )
     trap: ClassVar[bool] = True
+    aftermath: ClassVar[bool] = True
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         first = nonfinite_at(evidence, "weight")

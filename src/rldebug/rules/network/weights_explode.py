@@ -49,6 +49,7 @@ class WeightsExplode(Rule):
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("weight/norm", "step/rms")
     follows: ClassVar[tuple[str, ...]] = ("OPT004", "OPT008")
+    aftermath: ClassVar[bool] = True
 
     growth: float = 100.0  # over the first reading
     still: float = 1.2  # growth over the second half of the run

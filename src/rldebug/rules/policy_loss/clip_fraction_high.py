@@ -56,6 +56,7 @@ class ClipFractionHigh(Rule):
         "POL008",
         "POL009",
     )
+    aftermath: ClassVar[bool] = True
 
     share: float = 0.5  # of the rows
     readings: int = 20  # of later minibatches

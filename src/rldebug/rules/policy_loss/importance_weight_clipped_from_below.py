@@ -11,6 +11,7 @@ import numpy as np
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.importance_traces import trace_of
+from rldebug.forensics.targets import fit_targets
 from rldebug.rule import NotEnough, Rule
 
 
@@ -42,13 +43,25 @@ class ImportanceWeightClippedFromBelow(Rule):
     code: ClassVar[str] = "POL374"
     name: ClassVar[str] = "importance-weight-clipped-from-below"
     severity: ClassVar[Severity] = "error"
-    status: ClassVar[Literal["stable", "nursery"]] = "nursery"  # never seen on a running V-trace program
+    status: ClassVar[Literal["stable", "nursery"]] = "stable"
     reads: ClassVar[str] = "Script"
 
     rows: int = 24  # whose weight is not 1
     share: float = 0.95  # of those, above 1
 
     def check(self, evidence: Script) -> Iterator[Finding]:
+        for fit in fit_targets(evidence):
+            if fit.name == "v-trace" and fit.mistake == "weights-clipped-from-below" and fit.audits >= 2:
+                yield self.finding(
+                    "importance weights are held above 1 instead of below it",
+                    where=fit.where,
+                    seen=f"{fit.share:.0%} of {fit.rows} targets are made with max(1, ratio), by the log-probs of the "
+                    f"acting and of the loss",
+                    expected="min(1, ratio)",
+                    help="clamp(max=1.0)",
+                    confidence=0.97,
+                )
+                return
         trace = trace_of(evidence)
         if trace is None or len(trace.weights) < self.rows or trace.piled < self.rows:
             raise NotEnough("no targets with clipped importance weights were seen")

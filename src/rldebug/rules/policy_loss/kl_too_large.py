@@ -57,6 +57,7 @@ class KlTooLarge(Rule):
         "POL008",
         "POL009",
     )
+    aftermath: ClassVar[bool] = True
 
     nats: float = 0.5  # divergence; healthy runs stay a factor of ten below
     share: float = 0.6  # of the readings in the later half of each rollout's updates

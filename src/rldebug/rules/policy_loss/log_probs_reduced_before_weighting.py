@@ -62,7 +62,7 @@ class LogProbsReducedBeforeWeighting(Rule):
             if _several(audit, term):
                 found.append((audit, term))
         pooled = [term for _, term in evidence.events("term") if term.get("pooled") and term.get("family")]
-        if len(pooled) >= 3 and len(pooled) >= len(list(evidence.terms("policy"))):
+        if len(pooled) >= 2 and len(pooled) >= len(list(evidence.terms("policy"))):
             yield self.finding(
                 "the log-probs of the batch are reduced before they are weighted: no row has a weight of its own",
                 where=pooled[0].where,

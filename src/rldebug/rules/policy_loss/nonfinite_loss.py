@@ -58,6 +58,7 @@ class NonfiniteLoss(Rule):
         "ADV401",
     )
     trap: ClassVar[bool] = True
+    aftermath: ClassVar[bool] = True
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         first = nonfinite_at(evidence, "loss")

@@ -57,7 +57,14 @@ class OldLogProbMadeAnew(Rule):
                 arrays = term.arrays
                 rows, ratio, logp = arrays.get("rows"), arrays.get("ratio"), arrays.get("logp")
                 action = arrays.get("index")
-                if rows is None or ratio is None or logp is None or action is None or (rows < 0).mean() > 0.1:
+                if (
+                    rows is None
+                    or ratio is None
+                    or logp is None
+                    or action is None
+                    or not len(rows)
+                    or (rows < 0).mean() > 0.1
+                ):
                     continue
                 if not np.size(ratio) == np.size(logp) == np.size(action) == len(rows):
                     continue

@@ -52,6 +52,7 @@ class PolicyIgnoresObservation(Rule):
         "NET005",
         "NRM003",
     )
+    aftermath: ClassVar[bool] = True
 
     dependence: float = 1e-6  # spread between rows, of a probability or of a mean action
     moved: float = 0.01  # nats by which the entropy must have changed

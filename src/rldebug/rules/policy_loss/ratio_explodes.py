@@ -57,6 +57,7 @@ class RatioExplodes(Rule):
         "POL007",
         "POL008",
     )
+    aftermath: ClassVar[bool] = True
 
     most: float = 100.0  # of a ratio; healthy runs stay below 10
     share: float = 0.25  # of the later minibatches with a ratio above that

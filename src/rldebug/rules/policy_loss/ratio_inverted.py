@@ -9,6 +9,7 @@ from typing import ClassVar
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.surrogates import surrogates
+from rldebug.forensics.targets import fit_targets
 from rldebug.rule import NotEnough, Rule
 
 
@@ -18,7 +19,8 @@ class RatioInverted(Rule):
 
     ## What it checks
     How the ratio of a clipped surrogate is made, in the graph of the loss: the log-prob that carries a gradient must
-    enter the exponential with a plus.
+    enter the exponential with a plus. For V-trace: with which weights its targets are made, by the log-probs of the
+    acting and of the loss.
 
     ## Why it matters
     The gradient points the other way: what turned out better is made less likely.
@@ -45,6 +47,18 @@ class RatioInverted(Rule):
     losses: int = 2  # with a ratio; as many in which it is inverted
 
     def check(self, evidence: Script) -> Iterator[Finding]:
+        for fit in fit_targets(evidence):
+            if fit.name == "v-trace" and fit.mistake == "ratio-inverted" and fit.audits >= 2:
+                yield self.finding(
+                    "the importance weight is exp(old − new)",
+                    where=fit.where,
+                    seen=f"{fit.share:.0%} of {fit.rows} targets are made with the inverse of the ratio, by the "
+                    f"log-probs of the acting and of the loss",
+                    expected="exp(new − old)",
+                    help="swap the two: rho = exp(new_logp - old_logp)",
+                    confidence=0.96,
+                )
+                return
         found = [each for each in surrogates(evidence) if each.ratio is not None and each.advantage is not None]
         if len(found) < self.losses:
             raise NotEnough(f"{len(found)} losses with a ratio, needs {self.losses}")

@@ -62,6 +62,7 @@ class CriticLearnsNothing(Rule):
         "OPT007",
         "NET005",
     )
+    aftermath: ClassVar[bool] = True
 
     updates: int = 500  # learner steps; a critic may well need as many
     long: int = 3000  # learner steps after which finding the mean alone is no longer a slow start

@@ -48,6 +48,7 @@ class CriticWorseThanMean(Rule):
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("value/residual_var", "value/mean", "target/mean", "target/std")
     follows: ClassVar[tuple[str, ...]] = ("VAL003", "VAL005", "VAL007", "OPT004", "OPT008")
+    aftermath: ClassVar[bool] = True
 
     updates: int = 300  # learner steps before a critic can be expected to be any good
     readings: int = 30  # fewer cannot show that it lasts

@@ -50,6 +50,7 @@ class ResidualVarianceZero(Rule):
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("value/residual_var", "value/mean", "target/mean", "target/std")
     follows: ClassVar[tuple[str, ...]] = ("ADV002", "ENT001", "ENT005")
+    aftermath: ClassVar[bool] = True
 
     exact: float = 1e-8  # residual variance that only rounding leaves
     floor: float = 0.01  # residual variance that counts as explained completely

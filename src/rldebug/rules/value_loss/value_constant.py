@@ -47,6 +47,7 @@ class ValueConstant(Rule):
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("value/std", "value/mean", "target/std", "batch/rows")
     follows: ClassVar[tuple[str, ...]] = ("NET003", "GRA002", "GRA003", "GRA009", "OPT001")
+    aftermath: ClassVar[bool] = True
 
     updates: int = 100  # learner steps after which a zero-initialised head is no excuse
     readings: int = 15  # late in the run

@@ -47,6 +47,7 @@ class ValueOffTarget(Rule):
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("value/mean", "target/mean", "target/std")
     follows: ClassVar[tuple[str, ...]] = ("VAL001", "VAL004", "VAL007", "VAL008", "NET003", "NET004", "GRA002")
+    aftermath: ClassVar[bool] = True
 
     updates: int = 300  # learner steps before a critic can be expected to be near
     rows: int = 8  # per batch

@@ -46,6 +46,7 @@ class ValueSignDisagrees(Rule):
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("value/min", "value/max", "target/min", "target/max")
     follows: ClassVar[tuple[str, ...]] = ("GRA003", "GRA009", "OPT001", "OPT003", "OPT007", "NET005")
+    aftermath: ClassVar[bool] = True
 
     updates: int = 200  # learner steps before a critic can be expected to have the sign right
     readings: int = 20  # fewer cannot show that it lasts

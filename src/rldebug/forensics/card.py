@@ -1,0 +1,204 @@
+"""The card: what the program computes, in words. Only what was worked out; what cannot be told yet is said to be so.
+
+Numbers are measured on what the program did, not read from its settings. A choice (no gradient clipping, time limits
+treated as ends) is stated and not judged: that is what rules are for.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from rldebug.evidence.script import Event, Script
+from rldebug.finding import thousands
+from rldebug.forensics.clips import clips_of
+from rldebug.forensics.followers import followers
+from rldebug.forensics.roles import roles_of
+from rldebug.forensics.target_ends import Ending
+from rldebug.forensics.targets import Fit, fit_targets, fit_weights
+
+_KINDS = {"gae": "GAE", "monte-carlo": "discounted returns", "td": "one-step TD", "reward": "the reward alone"}
+_TREATED = {
+    ("terminated", "zero"): "a terminated step is not bootstrapped",
+    ("truncated", "final"): "a truncated step is bootstrapped from its final observation",
+    ("truncated", "follows"): "a truncated step is bootstrapped",
+    ("truncated", "zero"): "truncation treated as termination",
+    ("rollout", "value"): "the end of a rollout is bootstrapped",
+    ("rollout", "zero"): "the end of a rollout treated as termination",
+}
+_ENDS = ("terminated", "truncated")
+
+
+def card(script: Script) -> dict[str, Any]:
+    """By topic, plain data: what can be told of it."""
+    fits = fit_targets(script)
+    found: dict[str, Any] = {
+        "targets": [_target(each) for each in _distinct(fits)],
+        "policy_loss": _policy_loss(script),
+        "advantages": _advantages(script),
+        "optimizers": list(_optimizers(script)),
+        "batches": _batches(script),
+        "target_networks": list(_target_networks(script)),
+        "undecided": list(_undecided(script, fits)),
+    }
+    return {name: each for name, each in found.items() if each}
+
+
+def _distinct(fits: Sequence[Fit]) -> list[Fit]:
+    """Twin critics learn from one target."""
+    seen: dict[tuple[Any, ...], Fit] = {}
+    for each in fits:
+        gamma = None if each.gamma is None else round(each.gamma, 4)
+        seen.setdefault((each.what, each.name, gamma, each.n), each)
+    return list(seen.values())
+
+
+def _target(fit: Fit) -> dict[str, Any]:
+    of = {"value": "value", "q": "Q", "weight": "weight of log-probs"}[fit.what]
+    found: dict[str, Any] = {"of": of, "kind": _KINDS.get(fit.name, fit.name), "rows": fit.rows, "audits": fit.audits}
+    found["explained"] = round(fit.share, 3)
+    if fit.residual is not None:
+        found["residual"] = float(f"{fit.residual:.1e}")
+    if fit.runner_up is not None:
+        name, share = fit.runner_up
+        found["runner_up"] = {"kind": _KINDS.get(name, name), "explained": round(share, 3)}
+    for name, value, digits in (("gamma", fit.gamma, 5), ("lambda", fit.lam, 4), ("alpha", fit.entropy, 4)):
+        if value is not None:
+            found[name] = round(abs(value) if name == "alpha" else value, digits)
+    if fit.n > 1:
+        found["steps"] = fit.n
+    if abs(fit.reward - 1.0) > 1e-4:
+        found["reward_scale"] = float(f"{fit.reward:.4g}")
+    if fit.changed:
+        found["reward"] = {"clip": "clipped to ±1", "sign": "its sign"}.get(fit.changed, fit.changed)
+    found["ends"] = [
+        {"kind": each.kind, "treated": _treated(each), "rows": each.hit, "of": each.rows}
+        for each in fit.endings
+        if (each.kind, each.way) in _TREATED or not each.right
+    ]
+    return found
+
+
+def _treated(ending: Ending) -> str:
+    return _TREATED.get((ending.kind, ending.way), f"{ending.kind} steps: {ending.way}")
+
+
+def _policy_loss(script: Script) -> dict[str, Any]:
+    """Form, clipping and the coefficients of what stands beside it, relative to the policy's own."""
+    losses = [
+        (terms, own)
+        for audit in script.audits
+        for _, terms in audit.losses
+        for own in [next((each for each in terms if each["kind"] == "policy" and not each.get("cut")), None)]
+        if own is not None and own["coefficient"]
+    ]
+    if not losses:
+        return {}
+    forms = Counter("ratio" if "ratio" in str(own["op"]) else "log-prob" for _, own in losses)
+    found: dict[str, Any] = {"form": forms.most_common(1)[0][0]}
+    clips = [own["clip"] for _, own in losses if own.get("clip")]
+    if clips and found["form"] == "ratio":
+        found["clip"] = [round(statistics.median(float(each[side]) for each in clips), 4) for side in (0, 1)]
+    for name, kind, sign in (("entropy", "entropy", -1.0), ("value", "regression", 1.0)):
+        beside = [
+            sign * float(each["coefficient"]) / abs(float(own["coefficient"]))
+            for terms, own in losses
+            for each in terms
+            if each["kind"] == kind and each["reduction"] == own["reduction"]
+        ]
+        if beside:
+            found[name] = float(f"{statistics.median(beside):.3g}")
+    return found
+
+
+def _advantages(script: Script) -> str:
+    """How the weights of log-probs stand to target minus value."""
+    weights = [each for each in fit_weights(script) if each.of == "advantage"]
+    if not weights:
+        return ""
+    return "target − value" if all(abs(abs(each.slope) - 1.0) < 1e-4 for each in weights) else "normalised"
+
+
+def _optimizers(script: Script) -> Iterator[dict[str, Any]]:
+    for name, each in script.optimizers.items():
+        if not each.get("steps"):
+            continue
+        trains = sorted(each.get("modules") or ())
+        found = {"name": name, "class": each.get("class"), "steps": each["steps"], "trains": trains}
+        first, last = each.get("lr_first"), each.get("lr_last")
+        if first is not None:
+            found["lr"] = float(f"{first:.4g}")
+        if last is not None and last != first:
+            found["lr_last"] = float(f"{last:.4g}")
+        limits = {clip.limit for clip in clips_of(script) if clip.modules & set(trains)}
+        if len(limits) == 1:
+            found["gradients_clipped_at"] = limits.pop()
+        yield found
+
+
+def _batches(script: Script) -> dict[str, Any]:
+    """Rows of an update; for a program that learns from rollouts, how often it goes over each."""
+    sizes = Counter(
+        int(term["rows"]) for audit in script.audits for term in audit.of("term") if term["kind"] in _LEARNED
+    )
+    if not sizes:
+        return {}
+    size = sizes.most_common(1)[0][0]
+    found: dict[str, Any] = {"rows": size}
+    counts = script.counts
+    if roles_of(script).on_policy:
+        epochs = [each for audit in script.audits for each in _passes(audit.of("term"), audit.nodes)]
+        if epochs:
+            found["epochs"] = round(statistics.median(epochs))
+    elif counts.get("env_steps"):
+        steps = max((int(each["steps"]) for each in script.optimizers.values() if each.get("steps")), default=0)
+        found["replay_ratio"] = float(f"{steps * size / counts['env_steps']:.3g}")
+    return found
+
+
+_LEARNED = ("policy", "regression", "classification")
+
+
+def _passes(terms: Sequence[Event], nodes: Any) -> Iterator[float]:
+    """Updates of an audit, times rows, over the steps of its rollout."""
+    policy = [each for each in terms if each["kind"] == "policy"]
+    if not policy:
+        return
+    updates = max(each.update for each in policy) - min(each.update for each in policy) + 1
+    rollout = int((nodes.acted & ~nodes.phantom & (nodes.phase == nodes.phase[nodes.acted].max(initial=0))).sum())
+    if rollout:
+        yield max(1.0, updates * int(policy[0]["rows"]) / rollout)
+
+
+def _target_networks(script: Script) -> Iterator[dict[str, Any]]:
+    for each in followers(script):
+        found: dict[str, Any] = {"name": each.target, "follows": each.online}
+        taus = each.taus[each.taus < 1.0]
+        if len(taus):
+            found["tau"] = float(f"{np.median(taus):.4g}")
+        elif len(each.loads) > 2:
+            found["copied_every"] = round(float(np.median(np.diff(each.loads))))
+        yield found
+
+
+def _undecided(script: Script, fits: Sequence[Fit]) -> Iterator[str]:
+    """What the data has not shown yet, and could."""
+    stream = roles_of(script).stream
+    told = next((each for each in script.streams if int(each["index"]) == stream), None)
+    if told is None or not told.get("steps"):
+        return
+    steps = thousands(int(told["steps"]))
+    if not fits:
+        yield "by which formula the targets are made"
+        return
+    seen = {each.kind for fit in fits for each in fit.endings}
+    for kind, count in zip(_ENDS, ("terminations", "truncations"), strict=True):
+        if kind in seen:
+            continue
+        number = int(told.get(count) or 0)
+        why = f"none of {number} was among the rows that were followed" if number else f"none seen in {steps} steps"
+        yield f"how a {kind} step is treated ({why})"
