@@ -132,8 +132,8 @@ def verdict(report: Report, run: Run, chart: Chart) -> str:
         '<section id="diagnosis"><h2>Diagnosis</h2>'
         f'<p class="verdict {"clean" if report.clean else "guilty"}"><b>{_e(found)}</b>{_e(looked)}</p>'
         + (f'<h3>Suspects</h3><ol class="suspects">{suspects}</ol>' if suspects else "")
-        + (f'<h3>What the program computes</h3><ul class="program">{computes}</ul>' if computes else "")
         + "".join(_finding(each, report, run, chart) for each in report.roots)
+        + (f'<h3>What the program computes</h3><ul class="program">{computes}</ul>' if computes else "")
         + "".join(f'<p class="problem">{_e(each)}</p>' for each in report.problems)
         + "".join(
             f'<details class="problem"><summary>rldebug\'s own {_e(name)} failed and was switched off</summary>'
