@@ -70,6 +70,7 @@ class Follower:
             env=collector.env.facts() if collector.env is not None else None,
             broken={**self.record.broken, **self.session.switch.broken},
             steps={each.name: each.steps for each in collector.optimizers},
+            seed=torch.initial_seed(),  # the program has set it since
             **more,
         )
 

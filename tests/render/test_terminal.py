@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rldebug.evidence.learning import Learning
 from rldebug.finding import Finding, Report, Where
-from rldebug.render.terminal import block, print_report, reasons, render
+from rldebug.render.terminal import block, in_words, print_report, reasons, render
 
 FLIPPED = Finding(
     code="ADV003",
@@ -129,3 +129,11 @@ def test_the_commonest_reasons_come_first():
     skipped = {str(i): f"needs `m{i % 5}`: pass a{i % 5}= to dbg.update(...)" for i in range(12)}
     three = ["3 need a0= in dbg.update", "3 need a1= in dbg.update", "2 need a2= in dbg.update"]
     assert reasons(skipped) == ", ".join([*three, "4 other things"])
+
+
+def test_what_was_not_measured_is_not_spoken_of() -> None:
+    """Readings may stop long before the program does."""
+    still = Learning("episode/return_mean", 14.0, 14.75, 4.5, None, None, False, 1_163)
+    said = in_words(still, 5_000)
+    assert said.startswith("in the first 1 163 of 5 000 env steps")
+    assert "end" not in said

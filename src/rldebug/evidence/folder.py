@@ -27,7 +27,8 @@ def find_run(wanted: str | None, root: Path = RUNS) -> Path:
     if wanted is None:
         runs = _runs(root)
         if not runs:
-            raise RunError(f"no runs under {root}: watch a loop with rldebug.watch(...), or name a run folder")
+            how = "record one with `rldebug run train.py` or rldebug.watch(...), or name a run folder"
+            raise RunError(f"no runs under {root}: {how}")
         return runs[0]
     for folder in (Path(wanted), root / wanted):
         if folder.is_dir():

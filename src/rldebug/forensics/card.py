@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rldebug.evidence.script import Event, Script
+from rldebug.evidence.script import Script
 from rldebug.finding import thousands
 from rldebug.forensics.clips import clips_of
 from rldebug.forensics.followers import followers
@@ -22,13 +22,24 @@ from rldebug.forensics.target_ends import Ending
 from rldebug.forensics.targets import Fit, fit_targets, fit_weights
 
 _KINDS = {"gae": "GAE", "monte-carlo": "discounted returns", "td": "one-step TD", "reward": "the reward alone"}
-_TREATED = {
+_RIGHTLY = {
     ("terminated", "zero"): "a terminated step is not bootstrapped",
     ("truncated", "final"): "a truncated step is bootstrapped from its final observation",
     ("truncated", "follows"): "a truncated step is bootstrapped",
-    ("truncated", "zero"): "truncation treated as termination",
     ("rollout", "value"): "the end of a rollout is bootstrapped",
+}
+_WRONGLY = {
+    ("truncated", "zero"): "truncation treated as termination",
     ("rollout", "zero"): "the end of a rollout treated as termination",
+    ("rollout", "own"): "the end of a rollout is bootstrapped from its own last state",
+    ("rollout", "itself"): "the last step of a rollout is left out",
+    ("terminated", "entropy"): "a terminated step is paid for the entropy of the next",
+}
+_WRONG_WAYS = {
+    "follows": "a {} step goes on as if nothing had ended",
+    "value": "a {} step is bootstrapped from the next episode's first observation",
+    "leak": "the sum runs on over a {} step into the next episode",
+    "final": "a {} step is bootstrapped from its final observation",
 }
 _ENDS = ("terminated", "truncated")
 
@@ -59,13 +70,13 @@ def _distinct(fits: Sequence[Fit]) -> list[Fit]:
 
 def _target(fit: Fit) -> dict[str, Any]:
     of = {"value": "value", "q": "Q", "weight": "weight of log-probs"}[fit.what]
-    found: dict[str, Any] = {"of": of, "kind": _KINDS.get(fit.name, fit.name), "rows": fit.rows, "audits": fit.audits}
+    found: dict[str, Any] = {"of": of, "kind": _kind(fit.name), "rows": fit.rows, "audits": fit.audits}
     found["explained"] = round(fit.share, 3)
     if fit.residual is not None:
         found["residual"] = float(f"{fit.residual:.1e}")
     if fit.runner_up is not None:
         name, share = fit.runner_up
-        found["runner_up"] = {"kind": _KINDS.get(name, name), "explained": round(share, 3)}
+        found["runner_up"] = {"kind": _kind(name), "explained": round(share, 3)}
     for name, value, digits in (("gamma", fit.gamma, 5), ("lambda", fit.lam, 4), ("alpha", fit.entropy, 4)):
         if value is not None:
             found[name] = round(abs(value) if name == "alpha" else value, digits)
@@ -78,13 +89,28 @@ def _target(fit: Fit) -> dict[str, Any]:
     found["ends"] = [
         {"kind": each.kind, "treated": _treated(each), "rows": each.hit, "of": each.rows}
         for each in fit.endings
-        if (each.kind, each.way) in _TREATED or not each.right
+        if _treated(each)
     ]
     return found
 
 
+def _kind(name: str) -> str:
+    """As it is said of a formula: `max of`, `double … by …`, `min … …` are what was bootstrapped from."""
+    words = name.split()
+    if len(words) == 4 and words[0] == "double" and words[2] == "by":
+        return f"{words[3]} picks the next action, {words[1]} values it (double)"
+    if name.startswith("max of ") and len(words) == 3:
+        return f"the largest value of {words[2]}"
+    if words[0] == "min" and len(words) == 3:
+        return f"the smaller of {words[1]} and {words[2]}"
+    return _KINDS.get(name, name)
+
+
 def _treated(ending: Ending) -> str:
-    return _TREATED.get((ending.kind, ending.way), f"{ending.kind} steps: {ending.way}")
+    if ending.right:
+        return _RIGHTLY.get((ending.kind, ending.way), "")
+    said = _WRONGLY.get((ending.kind, ending.way))
+    return said or _WRONG_WAYS.get(ending.way, "a {} step: " + ending.way).format(ending.kind)
 
 
 def _policy_loss(script: Script) -> dict[str, Any]:
@@ -151,9 +177,9 @@ def _batches(script: Script) -> dict[str, Any]:
     found: dict[str, Any] = {"rows": size}
     counts = script.counts
     if roles_of(script).on_policy:
-        epochs = [each for audit in script.audits for each in _passes(audit.of("term"), audit.nodes)]
-        if epochs:
-            found["epochs"] = round(statistics.median(epochs))
+        times = _times_over(script)
+        if times is not None:
+            found["epochs"] = times
     elif counts.get("env_steps"):
         steps = max((int(each["steps"]) for each in script.optimizers.values() if each.get("steps")), default=0)
         found["replay_ratio"] = float(f"{steps * size / counts['env_steps']:.3g}")
@@ -163,15 +189,20 @@ def _batches(script: Script) -> dict[str, Any]:
 _LEARNED = ("policy", "regression", "classification")
 
 
-def _passes(terms: Sequence[Event], nodes: Any) -> Iterator[float]:
-    """Updates of an audit, times rows, over the steps of its rollout."""
-    policy = [each for each in terms if each["kind"] == "policy"]
-    if not policy:
-        return
-    updates = max(each.update for each in policy) - min(each.update for each in policy) + 1
-    rollout = int((nodes.acted & ~nodes.phantom & (nodes.phase == nodes.phase[nodes.acted].max(initial=0))).sum())
-    if rollout:
-        yield max(1.0, updates * int(policy[0]["rows"]) / rollout)
+def _times_over(script: Script) -> float | None:
+    """Rows that the policy learned from, over the steps that were acted: how often a rollout is gone over."""
+    roles = roles_of(script)
+    acted = next((int(each["steps"]) for each in script.streams if int(each["index"]) == roles.stream), 0)
+    sizes = Counter(int(each["rows"]) for _, each in script.terms("policy"))
+    steps = [
+        int(each["steps"])
+        for each in script.optimizers.values()
+        if each.get("steps") and roles.policy & set(each.get("modules") or ())
+    ]
+    if not acted or not sizes or len(steps) != 1:
+        return None
+    times = steps[0] * sizes.most_common(1)[0][0] / acted
+    return float(round(times)) if abs(times - round(times)) < 0.1 * times and times > 0.9 else float(f"{times:.2g}")
 
 
 def _target_networks(script: Script) -> Iterator[dict[str, Any]]:

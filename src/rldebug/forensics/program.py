@@ -22,7 +22,7 @@ def program_of(script: Script) -> dict[str, Any]:
         "target": sorted(roles.target_names),
     }
     found = {
-        "family": roles.family,
+        "family": roles.family if script.counts.get("updates") else None,
         "gamma": discount(script),
         "lambda": trace_decay(script),
         "environment": trained["name"] if trained else None,

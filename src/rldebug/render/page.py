@@ -104,8 +104,9 @@ def _header(title: str, run: Run) -> str:
     versions = meta.get("versions")
     facts = {
         "environment": env.get("id") if isinstance(env, Mapping) else None,
-        "updates": thousands(run.updates),
-        "env steps": thousands(run.env_steps),
+        # Of the whole run, where they were counted: the last reading may lie long before its end.
+        "updates": thousands(max(run.updates, int(meta.get("updates") or 0))),
+        "env steps": thousands(max(run.env_steps, int(meta.get("env_steps") or 0))),
         "seconds": meta.get("seconds"),
         "state": meta.get("state"),
         "seed": meta.get("seed"),

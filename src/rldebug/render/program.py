@@ -90,7 +90,7 @@ def _batches(batches: Mapping[str, Any]) -> str:
         return ""
     said = f"updates on {thousands(batches['rows'])} rows"
     if "epochs" in batches:
-        said += f", {batches['epochs']} time{'s' * (batches['epochs'] != 1)} over each rollout"
+        said += f", {batches['epochs']:g} time{'s' * (batches['epochs'] != 1)} over each rollout"
     if "replay_ratio" in batches:
         said += f", each env step learned from {batches['replay_ratio']:g} times"
     return said

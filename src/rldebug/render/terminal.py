@@ -24,6 +24,7 @@ _LABEL = 10  # width of "seen", "expected" and their like, so that the values st
 _SHOWN = 5  # lines of a list; the rest is counted
 _WIDEST = 110  # columns; longer lines are hard to read
 _PIPED = 100  # columns where there is no terminal to ask
+_MEASURED = 0.8  # share of a run that its readings reach to, from which on they speak for the whole
 
 
 def console(*, stderr: bool = False, file: IO[str] | None = None, wide: bool = False) -> Console:
@@ -72,7 +73,8 @@ def render(
             text.append(" " * 10 + wrap(line, width, 12, first=10) + "\n", style="dim")
     if curve is not None:
         text.append("learning: ", style="bold")
-        text.append(wrap(in_words(curve), width, 10) + "\n")
+        steps = int((report.program or {}).get("env_steps") or 0)
+        text.append(wrap(in_words(curve, steps), width, 10) + "\n")
     text.append_text(summary(report, width))
     _complain(text, report.problems, "yellow", width)
     last = {name: (trace.strip().splitlines() or [""])[-1] for name, trace in report.broken.items()}
@@ -145,8 +147,16 @@ def summary(report: Report, width: int = _PIPED) -> Text:
     return text
 
 
-def in_words(curve: Learning) -> str:
-    """How fast, and how far: two facts, kept apart."""
+def in_words(curve: Learning, steps: int = 0) -> str:
+    """How fast, and how far: two facts, kept apart. `steps` of the environment there were in all, where that is known.
+
+    Readings become rare where they would cost too much: what came after the last one is not spoken of.
+    """
+    if curve.env_steps < _MEASURED * steps:
+        within = (
+            f"in the first {thousands(curve.env_steps)} of {thousands(steps)} env steps, as far as was measured: "
+        )
+        return within + in_words(curve).replace("from start to end", "all the time").replace("at the end", "there")
     if not curve.moved:
         return f"{curve.name} stayed at {curve.plateau:.4g} (±{curve.noise:.2g}) from start to end"
     way = f"{curve.name} went from {curve.start:.4g} to {curve.plateau:.4g}"
