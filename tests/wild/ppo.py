@@ -17,6 +17,7 @@ FAULTS = {
     "product-clamped": "POL352",
     "old-log-prob-of-the-same-call": "POL353",
     "returns-are-advantages": "VAL368",
+    "reset-thrown-away": "BUF501",
 }
 
 GAMMA, LAM, CLIP = 0.97, 0.95, 0.2
@@ -61,7 +62,8 @@ def program(fault: str = "") -> None:
                     with torch.no_grad():
                         reward = float(reward) + GAMMA * critic(torch.as_tensor(after)).item()
                 if terminated or truncated:
-                    after, _ = env.reset()
+                    first, _ = env.reset()
+                    after = after if fault == "reset-thrown-away" else first
                     begins[i] = 1.0
                 rewards[t, i] = float(reward)
                 following.append(after)

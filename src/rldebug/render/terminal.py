@@ -153,9 +153,7 @@ def in_words(curve: Learning, steps: int = 0) -> str:
     Readings become rare where they would cost too much: what came after the last one is not spoken of.
     """
     if curve.env_steps < _MEASURED * steps:
-        within = (
-            f"in the first {thousands(curve.env_steps)} of {thousands(steps)} env steps, as far as was measured: "
-        )
+        within = f"in the first {thousands(curve.env_steps)} of {thousands(steps)} env steps, as far as was measured: "
         return within + in_words(curve).replace("from start to end", "all the time").replace("at the end", "there")
     if not curve.moved:
         return f"{curve.name} stayed at {curve.plateau:.4g} (±{curve.noise:.2g}) from start to end"
