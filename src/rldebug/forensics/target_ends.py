@@ -128,6 +128,10 @@ def _ending(
             stray |= told & (np.abs(steps.target - each) <= tol)
         audits = len(np.unique(steps.audit[hit]))
         good = hit.sum() >= _HIT * told.sum() and stray.sum() <= _STRAY * told.sum() and audits >= 2
+        # A critic may be asked about ends that are time limits only: the others are then seen to be treated rightly.
+        beside = keep & ~np.isfinite(ways[way])
+        rightly = sum(int((beside & (np.abs(steps.target - each) <= tol)).sum()) for each in right)
+        good = good and rightly <= max(_ROWS, 0.25 * hit.sum())
         if good and (best is None or hit.sum() > best.hit):
             best = Ending(kind, way, False, int(told.sum()), int(hit.sum()), audits, share)
     if best is not None:

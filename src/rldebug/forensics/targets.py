@@ -7,7 +7,7 @@ one it should be. Rules only put that into words. What is not sure is None, and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +16,7 @@ from rldebug.evidence.script import Event, Script
 from rldebug.finding import Where
 from rldebug.forensics.episode_returns import Episodic, episodic
 from rldebug.forensics.robust_fit import Array
+from rldebug.forensics.roles import roles_of
 from rldebug.forensics.target_ends import Ending, endings
 from rldebug.forensics.target_formula import QFormula
 from rldebug.forensics.target_models import Formula, formula_of, right_formula_of
@@ -27,6 +28,8 @@ from rldebug.forensics.target_weights import Weights, weights_of
 from rldebug.forensics.weight_recursion import Recursion, recursion
 
 _ALL = 0.998  # share of rows that leaves nothing to explain
+_ONE_FLAG = ("4-tuple", "3-tuple")
+_LIMITED = 0.3  # share of episodes that have the greatest length
 _KNOWN = 0.5  # share of rows with a value, for values to count as known
 
 
@@ -70,7 +73,26 @@ class Fit:
 @lru_cache(maxsize=8)
 def fit_targets(script: Script) -> tuple[Fit, ...]:
     """Of each regression and each policy loss whose formula was found."""
-    return _all(script)[0]
+    fits = _all(script)[0]
+    return tuple(map(_with_sure_ends, fits)) if limit_untold(script) else fits
+
+
+def _with_sure_ends(fit: Fit) -> Fit:
+    return replace(fit, endings=tuple(each for each in fit.endings if each.right or each.kind != "terminated"))
+
+
+def limit_untold(script: Script) -> bool:
+    """Whether the environment says only that an episode is over, and its end is mostly a time limit.
+
+    The info may tell the program which it is, in words of its own; a step that is bootstrapped may well be right then.
+    """
+    stream = roles_of(script).stream
+    own = [each for each in script.streams if int(each["index"]) == stream]
+    alike = [each for each in script.streams if own and each.get("name") == own[0].get("name")]
+    if not own or (own[0].get("facts") or {}).get("api") not in _ONE_FLAG:
+        return False
+    lengths = [int(length) for each in alike for length in each.get("lengths") or ()]
+    return bool(lengths) and lengths.count(max(lengths)) >= max(3, _LIMITED * len(lengths))
 
 
 @lru_cache(maxsize=8)

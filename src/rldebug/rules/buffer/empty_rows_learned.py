@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rldebug.evidence.script import Script
+from rldebug.evidence.script import Audit, Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import Call, acting, learning, recurrent
 from rldebug.forensics.bootstraps import predictions
@@ -55,6 +55,8 @@ class EmptyRowsLearned(Rule):
         moves = {(audit.number, term.update) for audit, term in predictions(evidence)}
         if not moves:
             raise NotEnough("no Q-regression was seen")
+        if any(_handed_out(each) for each in evidence.audits):
+            return
         looked = 0
         for call in acting(evidence):
             empty = _empty(call)
@@ -88,6 +90,15 @@ class EmptyRowsLearned(Rule):
                 help="draw indices below the number of rows that were stored, not below the capacity",
                 confidence=0.95,
             )
+
+
+def _handed_out(audit: Audit) -> bool:
+    """Whether the environment gave such an observation, also where no network was asked: actions may be random first.
+
+    One that it gives at every start is ambiguous, and its rows are not known.
+    """
+    low, high = audit.nodes.obs_stats[:, 0], audit.nodes.obs_stats[:, 1]
+    return bool(((low == 0) & (high == 0)).any())
 
 
 def _empty(call: Call) -> NDArray[np.bool_] | None:

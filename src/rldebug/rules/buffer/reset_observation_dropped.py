@@ -102,7 +102,8 @@ def _asked(audit: Audit, term: Event) -> Where:
     ends = nodes.nxt[nodes.terminated | nodes.truncated]
     for call in audit.calls:
         rows = call.arrays.get("rows")
-        alone = rows is not None and call.get("calls", 1) == len(rows) and not call.get("grad")
-        if alone and call.get("line") and np.isin(rows, ends[ends >= 0]).any():
+        if rows is None or call.get("calls", 1) != len(rows) or call.get("grad") or not call.get("line"):
+            continue
+        if np.isin(rows, ends[ends >= 0]).any():
             return call.where
     return term.where

@@ -61,7 +61,7 @@ class ActingImageDiffers(Rule):
             raise NotEnough("no network with pictures was seen both acting and learning")
         for act in acting:
             for other in others:
-                related = other.module == act.module or not owned(evidence, other.module)
+                related = other.module == act.module or _stands_for(evidence, other.module, act.module)
                 if not related or other.shape[:1] != act.shape[:1] or sorted(other.shape) != sorted(act.shape):
                     continue
                 told = self._scale(act, other) or (self._turned(act, other) if other.module == act.module else None)
@@ -90,3 +90,9 @@ class ActingImageDiffers(Rule):
         if other.ways.get("alias", 0) + other.ways.get("none", 0) > 0.02 * sum(other.ways.values()):
             return None
         return f"{other.found:.0%} of the pictures to learn from are observations as they came, none of those to act on"
+
+
+def _stands_for(script: Script, module: str, of: str) -> bool:
+    """A target network of it: not trained, and made alike. A part of a network is given what the whole has prepared."""
+    one, two = (script.modules.get(each, {}) for each in (module, of))
+    return not owned(script, module) and one.get("parameters") == two.get("parameters")
