@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
 
 import numpy as np
 import pytest
-import torch
-from torch import nn
 
+from rldebug.evidence.script import Event, Script
 from rldebug.rules.buffer.empty_rows_learned import EmptyRowsLearned
-from tests.programs.data import WIDTH, Drift, found, net, seen, tensor
-from tests.watched import findings, watched
+from tests.programs.data import found, seen
+from tests.programs.made import call, nodes, script
+from tests.watched import watched
 
 
 def test_fires_on_rows_that_were_never_written() -> None:
@@ -22,42 +22,38 @@ def test_quiet_where_all_rows_were_stored(program: str) -> None:
     assert not found(EmptyRowsLearned(), seen(watched, program))
 
 
-class FromZero(Drift):
-    """Every episode begins at the origin."""
+def made(given: np.ndarray, *, known: bool, start: float = 1.0) -> Script:
+    """A critic of states and actions learns from a batch; `start`: what the observations of resets are made of."""
+    audits = []
+    for number in range(3):
+        obs = np.random.default_rng(number).normal(size=(40, 4))
+        obs[::8] *= start
+        rows = np.arange(40) if known else np.full(40, -1)
+        detail = {"kind": "regression", "reached": ["net"], "match": "slice"}
+        events = [
+            call(0, np.arange(1, 8), obs[1:8], acting=True),
+            call(1, np.where(given.any(axis=1), rows, -1), given, grad=True, match="slice" if known else "none"),
+            Event(2, "term", number, 0, detail, {"rows": np.arange(40)}),
+        ]
+        audits.append((nodes(obs), [dataclasses.replace(each, update=number) for each in events]))
+    return script(audits)
 
-    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
-        super().reset(seed=seed)
-        self.x = np.zeros_like(self.x)
-        return self._obs(), {}
+
+RNG = np.random.default_rng(0)
+BATCH = RNG.normal(size=(40, 6))
+EMPTY = np.where(np.arange(40)[:, None] % 4 == 0, 0.0, BATCH)
 
 
-def test_quiet_where_episodes_begin_with_zeros_and_random_actions() -> None:
-    """No network is asked about the start, which looks the same each time: its rows are not known."""
+def test_fires_on_a_critic_that_is_given_rows_of_zeros() -> None:
+    (finding,) = EmptyRowsLearned().check(made(EMPTY, known=True))
+    assert finding.seen.startswith("10 of 40 rows")
 
-    def program() -> None:
-        torch.manual_seed(0)
-        rng = np.random.default_rng(0)
-        env, actor, critic = FromZero(limit=6, box=True), net(1), net(1, WIDTH + 1)
-        optimizer = torch.optim.Adam(critic.parameters(), 1e-3)
-        memory: list[Any] = []
-        obs, _ = env.reset()
-        at_start = True
-        for step in range(200):
-            with torch.no_grad():
-                action = rng.uniform(-1, 1, 1) if at_start else np.tanh(actor(tensor(obs)[None])[0].numpy())
-            after, reward, terminated, truncated, _ = env.step(np.asarray(action, np.float32))
-            memory.append((obs, np.asarray(action, np.float32), reward, after, terminated))
-            at_start = terminated or truncated
-            obs = env.reset()[0] if at_start else after
-            if step < 40:
-                continue
-            rows = [memory[each] for each in rng.integers(0, len(memory), 32)]
-            s, a, r, s2, end = (tensor(np.array(each)) for each in zip(*rows, strict=True))
-            with torch.no_grad():
-                following = critic(torch.cat([s2, actor(s2).tanh()], 1)).squeeze(1)
-            loss = nn.functional.mse_loss(critic(torch.cat([s, a], 1)).squeeze(1), r + 0.9 * (1 - end) * following)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
 
-    assert not [each for each in findings(program, "BUF307") if each.severity != "note"]
+def test_quiet_where_the_rows_are_features_that_begin_with_zeros() -> None:
+    """A head behind a ReLU: many of its inputs are zero, and none is an observation."""
+    features = np.concatenate([np.zeros((40, 4)), RNG.normal(size=(40, 20))], axis=1)
+    assert not list(EmptyRowsLearned().check(made(features, known=False)))
+
+
+def test_quiet_where_the_environment_hands_out_zeros() -> None:
+    assert not list(EmptyRowsLearned().check(made(EMPTY, known=True, start=0.0)))

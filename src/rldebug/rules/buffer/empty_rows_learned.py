@@ -49,6 +49,7 @@ class EmptyRowsLearned(Rule):
     reads: ClassVar[str] = "Script"
 
     share: float = 0.05  # of the rows of a batch
+    known: float = 0.9  # of the rows of a batch are empty, or observations
     batches: int = 3  # with so many empty rows
 
     def check(self, evidence: Script) -> Iterator[Finding]:
@@ -76,7 +77,8 @@ class EmptyRowsLearned(Rule):
             ):
                 continue
             empty = _empty(call)
-            if empty is not None and len(empty) >= 8:
+            # All else in the batch must be observations: what a layer makes of them may begin with zeros, too.
+            if empty is not None and len(empty) >= 8 and call.known.any() and (empty | call.known).mean() >= self.known:
                 found.append((call, int((empty & ~call.known).sum())))
         wrong = [(call, count) for call, count in found if count > self.share * len(call.rows)]
         if len(wrong) >= self.batches:
