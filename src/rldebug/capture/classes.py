@@ -52,10 +52,9 @@ class _Newest:
     def look_at(self, module: str) -> None:
         """A class that has just been made. No name leads to it yet: it is among the youngest objects there are."""
         young = living(0) if gc.get_count()[0] <= _YOUNG and gc.isenabled() else None
-        if young is None:
-            self._among(type.__subclasses__(object)[-_LAST:], module)
-        elif not self._among(young, module):
-            self._among(living(1) or [], module)  # a collection came in between
+        if young is not None and (self._among(young, module) or self._among(living(1) or [], module)):
+            return  # the second, where a collection came in between
+        self._among(type.__subclasses__(object)[-_LAST:], module)
 
     def _among(self, objects: list[Any], module: str) -> bool:
         # Not isinstance: it may ask an object for its class, and a proxy may do anything then.
