@@ -97,7 +97,8 @@ def untraced(script: Script) -> str:
     if rows < _ROWS or 2 * (unknown + alike) < rows or not script.streams:
         return ""
     if alike > unknown:
-        return f"observations repeat: {alike / rows:.0%} of the rows of losses look like several, and were not judged"
+        share = f"{alike / rows:.0%} of the rows of losses look like several"
+        return f"observations repeat: {share}; those that nothing else tells apart were not judged"
     return f"{unknown / rows:.0%} of the rows of losses could not be traced to an observation, and were not judged"
 
 
