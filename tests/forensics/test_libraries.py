@@ -40,7 +40,7 @@ def identified(make, name, steps):
 )
 def test_advantages(make, name, steps, lam):
     if name == "recurrent-ppo":
-        pytest.importorskip("sb3_contrib")
+        pytest.importorskip("sb3_contrib", reason="sb3-contrib is in the extra `sb3`, which is not installed")
     (fit,), (weights,) = identified(make, name, steps)
     assert (fit.name, fit.mistake) == ("gae", "")
     assert fit.gamma == pytest.approx(0.97, abs=1e-4)
@@ -52,7 +52,7 @@ def test_advantages(make, name, steps, lam):
 @pytest.mark.parametrize(("name", "steps", "n"), [("dqn-n-step", 1000, 3), ("qr-dqn", 700, 1)])
 def test_values_of_actions(make, name, steps, n):
     if name == "qr-dqn":
-        pytest.importorskip("sb3_contrib")
+        pytest.importorskip("sb3_contrib", reason="sb3-contrib is in the extra `sb3`, which is not installed")
     (fit,), _ = identified(make, name, steps)
     assert fit.name.startswith("max of")
     assert fit.gamma == pytest.approx(0.96, abs=1e-4)

@@ -10,7 +10,8 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.batches import Call, ambiguous, calls_of
+from rldebug.forensics.batches import Call, ambiguous
+from rldebug.forensics.moments import lag, moments_of
 from rldebug.rule import NotEnough, Rule
 
 
@@ -59,16 +60,7 @@ class OldObservationActedOn(Rule):
         firsts = steps = 0
         audits: set[int] = set()
         example: Call | None = None
-        moments: dict[tuple[int, int], list[Call]] = {}
-        current: set[tuple[int, int]] = set()
-        for call in calls_of(evidence):
-            if call.at is None or len(call.rows) != lanes or call.event["match"] == "tag":
-                continue
-            moment = (call.audit.number, int(call.at))
-            if call.event.get("acting"):
-                current.add(moment)
-            else:
-                moments.setdefault(moment, []).append(call)
+        current, moments = moments_of(evidence, lanes)
         lags += [0] * len(current)
         for moment, calls in moments.items():
             # Whoever asks about the newest observation too may ask about others, to learn; gradients tell nothing: log-
@@ -80,8 +72,8 @@ class OldObservationActedOn(Rule):
             ]
             if moment in current or not sure:
                 continue
-            call = min(sure, key=_lag)
-            lags.append(_lag(call))
+            call = min(sure, key=lag)
+            lags.append(lag(call))
             if lags[-1] > 0:
                 firsts += bool(call.audit.nodes.first[call.places].all())
                 audits.add(call.audit.number)
@@ -110,9 +102,3 @@ class OldObservationActedOn(Rule):
             "chosen",
             confidence=0.95,
         )
-
-
-def _lag(call: Call) -> int:
-    """Env calls since the newest observation that it was given."""
-    assert call.at is not None
-    return int(call.at) - int(call.audit.nodes.call[call.places].max())

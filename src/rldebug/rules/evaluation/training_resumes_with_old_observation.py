@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.batches import Call, ambiguous, calls_of
+from rldebug.forensics.batches import Call, ambiguous
+from rldebug.forensics.moments import lag, moments_of
 from rldebug.rule import NotEnough, Rule
 
 
@@ -55,16 +56,7 @@ class TrainingResumesWithOldObservation(Rule):
         if len(streams) != 1 or any(each.get("what") == "thread" for each in evidence.noted("thread")):
             return
         lanes = int(streams[0]["lanes"])
-        moments: dict[tuple[int, int], list[Call]] = {}
-        current: set[tuple[int, int]] = set()
-        for call in calls_of(evidence):
-            if call.at is None or len(call.rows) != lanes or call.event["match"] == "tag":
-                continue
-            moment = (call.audit.number, int(call.at))
-            if call.event.get("acting"):
-                current.add(moment)
-            else:
-                moments.setdefault(moment, []).append(call)
+        current, moments = moments_of(evidence, lanes)
         if len(current) < 20:
             raise NotEnough(f"the network was seen to act {len(current)} times")
         steps = (
@@ -78,7 +70,7 @@ class TrainingResumesWithOldObservation(Rule):
         yield self.finding(
             "training goes on with an observation from before the environment was played by another loop",
             where=old[0].event.where,
-            seen=f"{len(old)} times an observation that is {_lag(old[0])} env calls old, from before a reset",
+            seen=f"{len(old)} times an observation that is {lag(old[0])} env calls old, from before a reset",
             expected="the newest observation",
             help="make an environment of its own for the evaluation, or reset when training goes on",
             confidence=0.88,
@@ -91,15 +83,9 @@ class TrainingResumesWithOldObservation(Rule):
             if (places < 0).any() or ambiguous(nodes, places).any() or call.at is None:
                 return False
             asked = nodes.call[places]
-            if (asked != asked[0]).any() or _lag(call) < self.lag:
+            if (asked != asked[0]).any() or lag(call) < self.lag:
                 return False
             between = (nodes.call > asked[0]) & (nodes.call <= call.at)
             if not (nodes.first & between).any() or not nodes.acted[nodes.call == call.at].any():
                 return False
         return bool(calls)
-
-
-def _lag(call: Call) -> int:
-    """Env calls since the newest observation that it was given."""
-    assert call.at is not None
-    return int(call.at) - int(call.audit.nodes.call[call.places].max())
