@@ -10,6 +10,8 @@ frames of 84×84×4. The variants take turns in short blocks, so that a slow mom
 block is compared with the bare blocks around it. CPU time of the process, one thread.
 
 The bars: watch at its default schedule costs at most 3 % on the MLP and 1 % on the CNN. Exits 1 when one is missed.
+
+Creation sites (`rldebug run --creation-sites`) have no bar: they cost more than 3 %, and are off unless asked for.
 """
 
 from __future__ import annotations
@@ -32,8 +34,10 @@ from torch import Tensor, nn
 from torch.distributions import Categorical
 
 import rldebug
+from rldebug.evidence.crashes.creation_sites import CreationSites
 
 BARS = {"mlp": 0.03, "cnn": 0.01}
+FAR = ("TensorBoard, 20 scalars", "detect_anomaly", "creation sites")
 ROLLOUT = 32  # updates per rollout: 8 minibatches, 4 epochs
 
 
@@ -139,6 +143,15 @@ def variants(kind: str, folder: Path) -> tuple[dict[str, Block], rldebug.Watch]:
             for _ in range(updates):
                 anomalous.update(None)
 
+    traced = Learner(kind)
+    sites = CreationSites()
+
+    def run_traced(updates: int) -> None:
+        sites.install()
+        for _ in range(updates):
+            traced.update(None)
+        sites.uninstall()
+
     twin = Learner(kind)
 
     def run_twin(updates: int) -> None:
@@ -151,6 +164,7 @@ def variants(kind: str, folder: Path) -> tuple[dict[str, Block], rldebug.Watch]:
         "bare again (noise)": run_twin,
         "TensorBoard, 20 scalars": run_logged,
         "detect_anomaly": run_anomalous,
+        "creation sites": run_traced,
     }
     return blocks, dbg
 
@@ -165,7 +179,7 @@ def measure(kind: str, rounds: int, folder: Path) -> dict[str, tuple[float, floa
     for turn in range(rounds):
         names = list(chosen)
         for name in names if turn % 2 == 0 else reversed(names):
-            if kind == "cnn" and name in ("TensorBoard, 20 scalars", "detect_anomaly") and turn >= 4:
+            if kind == "cnn" and name in FAR and turn >= 4:
                 continue  # far from the bar: a few rounds are enough
             start = time.process_time()
             chosen[name](updates)

@@ -22,7 +22,7 @@ from rldebug.entry import CODE, NAME, PREFIXES, sections
 from rldebug.evidence.run import FACTS, Run, read_run
 from rldebug.rule import NotEnough, Rule
 from rldebug.watch import watch
-from tests import planted_envs
+from tests import planted_envs, planted_sources
 from tests.commands.test_run_children import ABOUT_RANKS
 from tests.planted_algos import plant as planted_algos
 from tests.wild.test_wild import PROGRAMS
@@ -91,7 +91,7 @@ def test_there_are_at_least_fifty_rules():
 
 def test_rules_that_read_something_are_found_without_importing_the_others():
     every = catalogue.rules()
-    for kinds in ({"Run", "Script"}, {"Crash"}, {"Verification"}):
+    for kinds in ({"Run", "Script"}, {"Crash"}, {"Source"}, {"Verification"}):
         with catalogue.narrowed(frozenset(kinds)):
             assert set(catalogue.rules()) == {rule for rule in every if rule.reads in kinds}
     assert catalogue.rules() == every
@@ -254,7 +254,7 @@ def test_class_variables_hold_what_they_should():
     for rule in rules():
         if rule.severity not in ("error", "warning", "note") or rule.status not in ("stable", "nursery"):
             wrong.append(f"{rule.code}: severity {rule.severity!r}, status {rule.status!r}")
-        for attribute in ("needs", "facts", "follows"):
+        for attribute in ("needs", "facts", "follows", "explains"):
             value = getattr(rule, attribute)
             if not isinstance(value, tuple) or len(set(value)) != len(value):
                 wrong.append(f"{rule.code}.{attribute}: {value!r} is no tuple of different names")
@@ -306,6 +306,12 @@ def test_what_the_hooks_are_said_to_record_they_record():
 
 def test_what_a_rule_follows_from_exists_and_leads_nowhere_back():
     known = {rule.code: set(rule.follows) for rule in rules()}
+    nobody(
+        [f"{r.code} explains {c}" for r in rules() for c in r.explains if c not in known], "codes in `explains` exist"
+    )
+    for rule in rules():
+        for code in rule.explains:
+            known[code].add(rule.code)
     wrong = [f"{code} follows {each}" for code, follows in known.items() for each in follows if each not in known]
     nobody(wrong, "codes in `follows` exist")
     ahead = dict(known)
@@ -353,7 +359,9 @@ def test_every_test_of_a_rule_has_its_rule():
 
 
 def _plants_its_own(rule):
-    """Its own test runs a program that has the fault, or raises the very error."""
+    """Its own test runs a program that has the fault, raises the very error, or describes graph or machine."""
+    if rule.reads in ("Graph", "Machine"):
+        return True
     text = (TESTS / "rules" / shelf(rule) / f"test_{stem(rule)}.py").read_text(encoding="utf-8")
     return "tests.watched import" in text if rule.reads == "Script" else "tests.rules.crashes import" in text
 
@@ -362,14 +370,15 @@ def test_every_stable_rule_is_found_in_the_wild():
     planted = {plant.bug(name).EXPECT for name in plant.bugs()}
     planted |= {planted_envs.planted(name).EXPECT for name in planted_envs.names()}
     planted |= {planted_algos.bug(name).EXPECT for name in planted_algos.bugs()}
+    planted |= {rule.code for rule in rules() for each in planted_sources.programs() if rule.name == each.names[0]}
     planted |= {code for module in PROGRAMS.values() for code in module.FAULTS.values()} | set(ABOUT_RANKS)
     wrong = [
         f"{rule.code} {rule.name}"
         for rule in rules()
         if rule.status == "stable" and rule.code not in planted and rule.code not in NOT_IN_THE_ZOO
-        if not (rule.reads in ("Script", "Crash") and _plants_its_own(rule))
+        if not (rule.reads in ("Script", "Crash", "Graph", "Machine") and _plants_its_own(rule))
     ]
-    nobody(wrong, "every stable rule names a planted bug, in tests/zoo, planted_envs, planted_algos or wild")
+    nobody(wrong, "every stable rule names a planted bug, in tests/zoo, planted_envs, planted_algos, _sources or wild")
     nobody([code for code in NOT_IN_THE_ZOO if code in planted], "rules with an excuse have no planted bug")
 
 
@@ -452,6 +461,8 @@ def test_all_is_exactly_the_public_names():
         "Tripped",
         "Watch",
         "diagnose",
+        "explain",
+        "graph",
         "metric",
         "probe",
         "read_run",

@@ -87,7 +87,14 @@ def test_numbers_of_numpy_become_plain():
     """Rules count with numpy; what they find must go through json all the same."""
     where = Where("train.py", np.int32(3), np.int64(7), np.int64(2**40))
     written = json.loads(json.dumps(finding(confidence=np.float32(0.5), where=where).to_dict()))
-    assert written["where"] == {"file": "train.py", "line": 3, "update": 7, "env_step": 2**40, "tensor": None}
+    assert written["where"] == {
+        "file": "train.py",
+        "line": 3,
+        "update": 7,
+        "env_step": 2**40,
+        "tensor": None,
+        "column": None,
+    }
     assert written["confidence"] == 0.5
 
 

@@ -2,8 +2,9 @@ import json
 
 import numpy as np
 
+from rldebug.config import Config
 from rldebug.evidence.crash import crash_of
-from rldebug.recorded import recorded, untraced
+from rldebug.recorded import examine, recorded, untraced
 from tests.rules.action_sampling.test_trained_action_not_executed import q_learning
 from tests.watched import watched
 
@@ -53,3 +54,12 @@ def test_observations_that_repeat_are_told():
         for term in audit.of("term"):
             term.arrays["rows"][:] = np.int64(-1)
     assert "could not be traced" in untraced(script)
+
+
+def test_the_text_of_the_program_is_judged_too_and_remarks_about_it_are_left_out(tmp_path):
+    text = "import torch\n\ndef sync(old):\n    old.load_state_dict(old.state_dict())\n    torch.load('net.pt')\n"
+    folder(tmp_path / "run", counts(updates=5, env_steps=5))
+    (tmp_path / "run" / "sources.jsonl").write_text(json.dumps({"file": "train.py", "text": text}), encoding="utf-8")
+    report = examine(recorded(tmp_path / "run"), Config(), "report")
+    told = [(each.code, each.where.line) for each in report.findings if each.where.file == "train.py"]
+    assert told == [("TGT620", 4)]

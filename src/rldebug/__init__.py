@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from rldebug.diagnose import diagnose as diagnose
     from rldebug.evidence.run import Run as Run
     from rldebug.evidence.run import read_run as read_run
+    from rldebug.explain import explain as explain
     from rldebug.finding import Finding as Finding
     from rldebug.finding import Report as Report
+    from rldebug.graph import graph as graph
     from rldebug.handover import HandoverError as HandoverError
     from rldebug.metric import metric as metric
     from rldebug.probe import probe as probe
@@ -34,6 +36,8 @@ _HOME = {
     "Tripped": "rldebug.trap",
     "Watch": "rldebug.watch",
     "diagnose": "rldebug.diagnose",
+    "explain": "rldebug.explain",
+    "graph": "rldebug.graph",
     "metric": "rldebug.metric",
     "probe": "rldebug.probe",
     "read_run": "rldebug.evidence.run",
@@ -63,6 +67,13 @@ class _Package(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Package
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """%load_ext rldebug: every later cell that fails is explained."""
+    from rldebug.explain import install_in
+
+    install_in(shell)
 
 
 def __dir__() -> list[str]:

@@ -10,8 +10,10 @@ from typing import Any
 
 from rldebug import catalogue
 from rldebug.config import Config, ConfigError
+from rldebug.evidence.crash import Crash
 from rldebug.evidence.run import FACTS, Run
-from rldebug.finding import Finding, Report, rank
+from rldebug.evidence.source import Source
+from rldebug.finding import Finding, Report, Severity, rank
 from rldebug.rule import NotEnough, Rule
 
 _BY_HOOKS = {
@@ -20,6 +22,9 @@ _BY_HOOKS = {
     "user/": "record it with dbg.metric(name, value)",
 }
 """Families of readings that no metric computes, and what a user hands over to have them."""
+
+_ORDER, _SURE = ("autograd-graph", "optimizer"), 0.85  # components and confidence of a warning that stays one
+_SEEN = ("Script", "Source")  # what is read there was seen to be so; readings of a run are only signs
 
 
 def diagnose(
@@ -49,7 +54,7 @@ def diagnose(
         if isinstance(evidence, Run):
             evidence = derive(evidence, failed)
         for rule in chosen:
-            if rule.reads != type(evidence).__name__ or not rule.concerns(evidence):
+            if rule.reads != type(evidence).__name__ or _out_of_place(rule, evidence) or not rule.concerns(evidence):
                 continue
             reason = lacking(rule, evidence)
             if reason is not None:
@@ -71,6 +76,10 @@ def diagnose(
             except Exception:
                 failed[rule.code] = traceback.format_exc()
                 continue
+            if isinstance(evidence, Crash) and evidence.warning:
+                made = [_only_warned(each) for each in made if each.code not in {known.code for known in findings}]
+            if isinstance(evidence, Source):
+                made = [each for each in dict.fromkeys(made) if evidence.wants(each)]
             findings += made
             checked.add(rule.code)
     return Report(
@@ -82,6 +91,20 @@ def diagnose(
         title=title,
         problems=tuple(problems),
     )
+
+
+def _out_of_place(rule: Rule, evidence: Any) -> bool:
+    """Warnings of what is not installed: a program that goes on does not need it."""
+    return isinstance(evidence, Crash) and evidence.warning and rule.component() == "installation"
+
+
+def _only_warned(finding: Finding) -> Finding:
+    """The same rules judge what ended a program and what it was only warned of. Most warnings are about what may be
+    meant; a note, but where the fault would be an error, or a gradient is lost or a step taken out of its order."""
+    sure = finding.component in _ORDER and finding.severity == "warning" and finding.confidence >= _SURE
+    wrong = finding.severity == "error" and finding.component != "evaluation"  # what is only shown trains nothing
+    severity: Severity = "warning" if wrong or sure else "note"
+    return dataclasses.replace(finding, severity=severity, seen=f"{finding.seen}; the program went on")
 
 
 def choose(config: Config) -> tuple[Rule, ...]:
@@ -173,10 +196,12 @@ def fold(findings: Iterable[Finding]) -> list[Finding]:
     present = {finding.code for finding in found if finding.severity != "note"}
     symptoms = {rule.code for rule in catalogue.rules() if rule.symptom}
     above = {rule.code: present - symptoms if rule.symptom else set(rule.follows) for rule in catalogue.rules()}
-    seen = present & {rule.code for rule in catalogue.rules() if rule.reads == "Script" and not rule.aftermath}
+    seen = present & {rule.code for rule in catalogue.rules() if rule.reads in _SEEN and not rule.aftermath}
     for rule in catalogue.rules():
         if rule.aftermath:
             above[rule.code] |= seen - symptoms
+        for code in rule.explains:
+            above.setdefault(code, set()).add(rule.code)
 
     def reached_from(code: str) -> set[str]:
         reached: set[str] = set()

@@ -29,9 +29,12 @@ class Where:
     update: int | None = None
     env_step: int | None = None
     tensor: str | None = None
+    column: int | None = None  # of the line, counted from 1
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.file and self.line else self.file
+        if place and self.line and self.column:
+            place += f":{self.column}"
         parts = [
             place,
             self.tensor,
@@ -39,6 +42,17 @@ class Where:
             None if self.env_step is None else f"{thousands(self.env_step)} env steps",
         ]
         return " · ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A change of the text that mends a finding for certain. Lines and columns count from 1; the end is past it."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -56,6 +70,7 @@ class Finding:
     confidence: float
     where: Where = Where()
     follows: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()  # of the file it points at; for `rldebug lint --fix`, not part of the report
 
     def __post_init__(self) -> None:
         # Here rather than in the report: a rule that gets it wrong is broken, and the other findings still come out.
@@ -83,6 +98,7 @@ class Finding:
                 "update": _whole(self.where.update),
                 "env_step": _whole(self.where.env_step),
                 "tensor": self.where.tensor,
+                "column": _whole(self.where.column),
             },
             "follows": list(self.follows),
         }

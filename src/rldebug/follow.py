@@ -71,6 +71,7 @@ class Follower:
             broken={**self.record.broken, **self.session.switch.broken},
             steps={each.name: each.steps for each in collector.optimizers},
             seed=torch.initial_seed(),  # the program has set it since
+            warnings=[each.to_dict() for each in self.session.warned],
             **more,
         )
 

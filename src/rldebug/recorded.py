@@ -5,20 +5,23 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rldebug import catalogue
 from rldebug.config import Config
 from rldebug.diagnose import diagnose
-from rldebug.evidence.crash import Crash, read_crash
+from rldebug.evidence.crash import Crash, read_crash, read_warnings
 from rldebug.evidence.folder import title_of
+from rldebug.evidence.graph import Graph, read_graph
 from rldebug.evidence.run import Run, read_run
 from rldebug.evidence.script import Script, read_script
-from rldebug.finding import Report
+from rldebug.evidence.source import Source, read_sources
+from rldebug.finding import Finding, Report
 from rldebug.forensics.program import program_of
 
 _WORKERS = ("gymnasium.", "stable_baselines3.", "torch.utils.data.", "tianshou.", "multiprocessing.", "concurrent.")
@@ -35,6 +38,9 @@ class Recorded:
     script: Script | None
     crash: Crash | None
     problems: tuple[str, ...]
+    sources: tuple[Source, ...] = ()
+    warned: tuple[Crash, ...] = ()
+    graph: Graph | None = None
 
     @property
     def empty(self) -> bool:
@@ -47,18 +53,28 @@ class Recorded:
     def evidences(self) -> list[Any]:
         # Without a reading every rule that reads a Run would only say what it lacks.
         run = self.run if self.run.readings else None
-        return [each for each in (run, self.script, self.crash) if each is not None]
+        known = (run, self.script, self.crash, self.graph, *self.warned, *self.sources)
+        return [each for each in known if each is not None]
 
 
-def recorded(folder: Path) -> Recorded:
-    """Read it. What cannot be read is named in `problems`; a folder that holds no run raises RunError."""
+def recorded(folder: Path, *, text: bool = True) -> Recorded:
+    """Read it, and the text of the program with it. What cannot be read is named in `problems`; a folder that holds no
+    run raises RunError."""
     run, script = read_run(folder), read_script(folder)
     problems = [how_it_stands(run.meta)]
     if script is not None:
         problems += [unwatched(script), untraced(script), *script.problems]
     if not run.readings:  # else the diagnosis names them
         problems += [each for each in run.problems if not each.startswith("readings.jsonl is missing")]
-    return Recorded(run, script, read_crash(folder), tuple(each for each in problems if each))
+    return Recorded(
+        run,
+        script,
+        read_crash(folder),
+        tuple(each for each in problems if each),
+        tuple(read_sources(folder)) if text else (),
+        read_warnings(folder),
+        read_graph(folder),
+    )
 
 
 def how_it_stands(meta: Mapping[str, Any]) -> str:
@@ -129,7 +145,15 @@ def examine(
     if seen.script is not None:  # a program that is only watched hands nothing over
         skipped = {code: _BY_HAND.sub(rf"\1: {_LACKS}", reason) for code, reason in report.skipped.items()}
     problems = (*more, *report.problems, *seen.problems)
-    return dataclasses.replace(report, skipped=skipped, problems=problems, program=_program(seen.script))
+    findings = tuple(_without_remarks(report.findings))
+    program = _program(seen.script)
+    return dataclasses.replace(report, findings=findings, skipped=skipped, problems=problems, program=program)
+
+
+def _without_remarks(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Notes about the text of a program are for `rldebug lint`: who has run it wants to know what went wrong."""
+    textual = {rule.code for rule in catalogue.rules() if rule.reads == "Source"}
+    return (each for each in findings if each.severity != "note" or each.code not in textual)
 
 
 def _program(script: Script | None) -> Mapping[str, Any] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from rldebug.entry import Entry
-from rldebug.finding import Finding, Severity, Where
+from rldebug.finding import Edit, Finding, Severity, Where
 
 
 class NotEnough(Exception):
@@ -24,6 +24,7 @@ class Rule(Entry):
     needs: ClassVar[tuple[str, ...]] = ()  # readings that must have been recorded, all of them
     facts: ClassVar[tuple[str, ...]] = ()  # structural facts that must have been recorded, all of them
     follows: ClassVar[tuple[str, ...]] = ()  # codes of roots this usually is a consequence of
+    explains: ClassVar[tuple[str, ...]] = ()  # codes that see the same fault by its effects: they follow from this one
     symptom: ClassVar[bool] = False  # where any fault may end up: follows from every other finding
     aftermath: ClassVar[bool] = False  # what many faults end in: follows from each that was seen in the program's data
     trap: ClassVar[bool] = False  # can be checked on a single update, so that the run can be stopped there
@@ -45,6 +46,7 @@ class Rule(Entry):
         where: Where | None = None,
         confidence: float = 0.9,
         severity: Severity | None = None,
+        edits: tuple[Edit, ...] = (),
     ) -> Finding:
         return Finding(
             code=self.code,
@@ -57,6 +59,7 @@ class Rule(Entry):
             help=help,
             confidence=confidence,
             where=where or Where(),
+            edits=edits,
         )
 
     def thresholds(self) -> dict[str, Any]:

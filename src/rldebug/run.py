@@ -9,29 +9,26 @@ time; a program that is killed leaves it to `rldebug report`.
 from __future__ import annotations
 
 import dataclasses
-import errno
 import json
 import os
-import re
-import subprocess
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rldebug.config import Config, ConfigError, asked_for, read_config
+from rldebug.config import Config
 from rldebug.finding import Finding, Report, Severity
 from rldebug.launch import Ending, check, flush, name_of, run_to_its_end, show, when_imported
+from rldebug.wishes import Wishes, configured
 
 if TYPE_CHECKING:
+    from rldebug.evidence.crash import Crash
     from rldebug.recorded import Recorded
 
-RUNS = Path(".rldebug") / "runs"
 FAILED = 3  # exit status where --fail-on or --stop-on found what they look for
 _REPORT = 3.0  # seconds that a report may take; rules that have not run by then are left out
 _RULES = 1.5  # seconds of it, at least, for the rules themselves
@@ -41,26 +38,6 @@ _STUBBORN = 8  # times that a program is stopped from within, before it is stopp
 _SURE = 0.95  # confidence of a finding that need not be made twice
 
 
-@dataclass(frozen=True)
-class Wishes:
-    """What was asked for on the command line."""
-
-    program: tuple[str, ...]  # a script and its arguments, or -m, a module and its arguments
-    folder: Path = RUNS
-    name: str | None = None
-    json: str | None = None
-    html: Path | None = None
-    fail_on: Severity | None = None
-    stop_on: Severity | None = None
-    live: bool = False
-    quiet: bool = False
-    record_only: bool = False
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    overhead_budget: float | None = None
-    without: tuple[str, ...] = ()
-
-
 class Stopped(BaseException):
     """Raised in the program, where --stop-on found what it looks for. No Exception: programs catch those, and go on."""
 
@@ -68,10 +45,7 @@ class Stopped(BaseException):
 def run(wishes: Wishes) -> NoReturn:
     """Run the program to its end, report, and leave with its own exit status."""
     check(wishes.program)
-    config = _config(wishes)
-    for file in (wishes.json, wishes.html):
-        if file not in (None, "-") and not Path(file).absolute().parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "no such folder", str(Path(file).parent))
+    config = configured(wishes)
     watched = Watched(wishes, config)
     ending = Ending(watched.end)
     # A rank that waits for another in C would not be stopped by a handler in Python, and torchrun would wait for it.
@@ -80,34 +54,6 @@ def run(wishes: Wishes) -> NoReturn:
     if not getattr(sys.flags, "safe_path", False):
         del sys.path[0]  # where `rldebug` itself lies, or was called from
     run_to_its_end(wishes.program, ending, watched.came_out)
-
-
-def _config(wishes: Wishes) -> Config:
-    config = asked_for(read_config(), wishes.select, wishes.ignore)
-    _check_names([*config.select, *config.ignore, *config.rules], config)
-    return config
-
-
-def _check_names(names: Iterable[str], config: Config) -> None:
-    """A misspelt rule is said now, not after days. To import rules is to import torch: first their text is looked at,
-    and where that does not settle it, another process."""
-    wanted = {each.lower() for each in names}
-    if wanted:
-        rules = Path(__file__).parent / "rules"
-        for file in rules.rglob("*.py"):
-            wanted -= {file.stem.replace("_", "-")}
-            wanted -= {each.lower() for each in re.findall(r'"([A-Z]{3}\d{3})"', file.read_text(encoding="utf-8"))}
-    if not wanted and not config.rules:
-        return
-    asked = {"select": config.select, "ignore": config.ignore, "rules": dict(config.rules), "source": config.source}
-    code = (
-        "import json, sys; from rldebug.config import Config, ConfigError; from rldebug.diagnose import choose\n"
-        "try: choose(Config(**json.loads(sys.argv[1])))\n"
-        "except ConfigError as error: print(error); sys.exit(9)"
-    )
-    done = subprocess.run([sys.executable, "-c", code, json.dumps(asked)], capture_output=True, text=True, check=False)
-    if done.returncode == 9:
-        raise ConfigError(done.stdout.strip())
 
 
 # ── watching ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -122,21 +68,27 @@ class Watched:
         self.session: Any = None
         self.follower: Any = None
         self.folder: Path | None = None
+        self.sources: Any = None
         self.problems: list[str] = []
         self.broken: dict[str, str] = {}
         self._cwd = os.getcwd()
         self._root = wishes.folder.absolute()  # the program may go elsewhere
         self._files: dict[Any, Path] = {
-            each: Path(each).absolute() for each in (wishes.json, wishes.html) if each is not None and each != "-"
+            each: Path(each).absolute()
+            for each in (wishes.json, wishes.html, wishes.graph)
+            if each is not None and each != "-"
         }
         self._out, self._err = sys.stdout, sys.stderr  # the program may put its own in their place
         self._pid = os.getpid()
+        self._began = time.time()
         self._start = time.process_time()  # what we have taken before the program begins
         self._next_look = time.monotonic() + _FIRST_LOOK
         self._candidates: set[str] = set()
         self._reason: Finding | None = None  # why it is to stop
         self._stops = 0
         self._said: set[str] = set()
+        self._crash: Crash | None = None
+        self._explained: frozenset[str] = frozenset()  # codes that stand below the traceback
         self._rank = os.environ.get("RANK", "0") or "0"
 
     def begin(self) -> None:
@@ -151,13 +103,22 @@ class Watched:
             if (self.wishes.live or self.wishes.stop_on) and not self.wishes.record_only:
                 self.session.on_look = self.look
 
+        # Last: it looks at the lines of the program from here on, and should not look at ours.
+        with self._sandbox("creation sites"):
+            if self.wishes.creation_sites:
+                from rldebug.evidence.crashes.creation_sites import CreationSites
+
+                if not CreationSites().install():
+                    self.problems.append("creation sites are not kept: a debugger or coverage traces the program")
+
     def _make(self) -> None:
         from rldebug.capture.session import Options, Session
+        from rldebug.capture.sources import SourceKeeper
         from rldebug.child import watch
         from rldebug.follow import Follower
         from rldebug.record import new_run_folder
 
-        options = Options(without=self.wishes.without)
+        options = Options(without=self.wishes.without, graph=self.wishes.graph is not None)
         if self.wishes.overhead_budget is not None:
             options = dataclasses.replace(options, overhead_budget=self.wishes.overhead_budget)
         self.folder = new_run_folder(self._root, self.wishes.name or name_of(self.wishes.program))
@@ -166,6 +127,8 @@ class Watched:
 
             self.problems.append(f"{self.folder} cannot be made: the run is recorded in a folder for what is passing")
             self.folder = Path(tempfile.mkdtemp(prefix="rldebug-run-"))
+        self.sources = SourceKeeper(self.folder, self._began)
+        self.sources.keep()
         self.session = Session(self.folder, options)
         self.session.watch_child = watch
         self.follower = Follower(self.session, self.folder)
@@ -177,12 +140,40 @@ class Watched:
             return FAILED
         if isinstance(error, SystemExit):
             return 0  # it has its own
-        show(error)
+        self._explain(error)
         # It may not have come to torch. That it failed is told all the same, and soon torch can no longer be imported.
         if self.session is None and isinstance(error, Exception) and os.getpid() == self._pid:
             with self._sandbox("recording"):
                 self._make()
         return 1
+
+    def _explain(self, error: BaseException) -> None:
+        """Show it, with what it means below it."""
+        if isinstance(error, Exception):
+            with self._sandbox("the look at the crash"):
+                self._look_at(error)
+        shown = sys.excepthook is sys.__excepthook__ or hasattr(sys.excepthook, "explains")
+        show(error)
+        if not shown:
+            self._explained = frozenset()  # its own hook may know nothing of notes: all is told in the report
+        elif self._explained and sys.version_info < (3, 11):
+            self._say(error.__notes__[-1])  # type: ignore[attr-defined,unused-ignore]
+
+    def _look_at(self, error: Exception) -> None:
+        from rldebug.evidence.crash import crash_of
+
+        steps, updates = (self.session.log.steps, self.session.updates) if self.session is not None else (0, 0)
+        self._crash = crash_of(error, env_steps=steps, updates=updates)
+        if self.wishes.record_only:
+            return
+        from rldebug.explain import attach, explained, judge
+        from rldebug.render.note import note
+
+        with self._where_it_began():
+            report = judge([self._crash], self.config)
+            attach(error, note(report, self._crash))
+        if explained(error):
+            self._explained = frozenset(each.code for each in report.roots)
 
     def look(self) -> None:
         """Called from within the program: say what is certain by now, and stop it where that was asked for."""
@@ -203,7 +194,7 @@ class Watched:
     def _look(self) -> Finding | None:
         from rldebug.recorded import examine, recorded
 
-        report = examine(recorded(self._place()), self.config, "run")
+        report = examine(recorded(self._place(), text=False), self.config, "run")
         seen = {each.code for each in report.roots}
         certain = [
             each
@@ -231,6 +222,8 @@ class Watched:
             self._record(how)
             if self._rank != "0":
                 return None  # the first one speaks for all
+            with self._sandbox("the graph"):
+                self._draw()
             with self._sandbox("the report"), self._where_it_began():
                 return self._report(how, began + _REPORT)
             self._say(f"rldebug: no report: {self.broken['the report'].strip().splitlines()[-1]}")
@@ -241,12 +234,16 @@ class Watched:
     def _record(self, how: str) -> None:
         if how.startswith("os.exec"):
             self.problems.append(f"the program replaced itself by {how}: what it does from there is not watched")
+        with self._sandbox("keeping the sources"):
+            if self.sources is not None:
+                self.sources.keep()
         with self._sandbox("the end of recording"):
             if self.session is not None:
                 self.session.finish()
         with self._sandbox("the end of the run folder"):
             if self.follower is not None:
-                self.follower.close(state=self._state(how), error=_said(self.error), crash=self._crash(), how=how)
+                crash = self._crash.to_dict() if self._crash is not None else None
+                self.follower.close(state=self._state(how), error=_said(self.error), crash=crash, how=how)
         with self._sandbox("what child processes did"):
             if self.session is not None and self.folder is not None:
                 from rldebug.capture.children import gather
@@ -259,15 +256,6 @@ class Watched:
         if isinstance(self.error, KeyboardInterrupt):
             return "interrupted"
         return "stopped" if how or isinstance(self.error, Stopped) else "finished"
-
-    def _crash(self) -> dict[str, Any] | None:
-        if not isinstance(self.error, Exception):
-            return None
-        from rldebug.evidence.crash import crash_of
-
-        with self._sandbox("the look at the crash"):
-            return crash_of(self.error, env_steps=self.session.log.steps, updates=self.session.updates).to_dict()
-        return None
 
     def _report(self, how: str, until: float) -> int | None:
         wishes, own = self.wishes, exit_status(self.error, how)
@@ -295,6 +283,19 @@ class Watched:
             write_page(report, seen.run, self._files[wishes.html])
             self._say(f"page: {wishes.html}")
         return FAILED if found else None
+
+    def _draw(self) -> None:
+        if self.wishes.graph is None or self.folder is None:
+            return
+        from rldebug.evidence.graph import read_graph
+        from rldebug.render.graph import write_svg
+
+        graph = read_graph(self.folder)
+        if graph is None or not graph.losses:
+            self.problems.append("there is no graph to draw: no loss was run backward in this process")
+            return
+        write_svg(graph, self._files[self.wishes.graph])
+        self._say(f"graph: {self.wishes.graph}")
 
     def _diagnosis(self, until: float) -> tuple[Report, Recorded | None]:
         if self.folder is None or not (self.folder / "run.json").exists():
@@ -334,7 +335,8 @@ class Watched:
         self._say("")
         if isinstance(self.error, Stopped):
             self._say(f"rldebug: the program was stopped: {self.error}\n")
-        print_report(as_shown(report), run=seen.run, run_folder=_short(self._place()), file=self._err)
+        folder = _short(self._place())
+        print_report(as_shown(report), run=seen.run, run_folder=folder, file=self._err, told=self._explained)
 
     def _say(self, line: str) -> None:
         try:

@@ -41,3 +41,12 @@ def test_every_entry_has_a_page():
 
 def test_piped_output_has_no_colours(rldebug):
     assert "\x1b" not in rldebug("explain", "ENT001").out
+
+
+@pytest.mark.parametrize(
+    ("word", "says"), [("log.txt", "no such file"), ("runs/log", "no such file"), (".", "a folder")]
+)
+def test_a_file_that_is_not_there_is_said_to_be_none(rldebug, word, says):
+    said = rldebug("explain", word)
+    assert said.status == 2
+    assert says in said.err

@@ -18,7 +18,8 @@ from rldebug.config import Config
 from rldebug.finding import Finding, Report
 from rldebug.recorded import examine, recorded
 from rldebug.render.json import schema
-from rldebug.run import Stopped, Watched, Wishes, exit_status
+from rldebug.run import Stopped, Watched, exit_status
+from rldebug.wishes import Wishes
 from tests.commands.conftest import SOUND, write_run
 
 PROGRAMS = Path(__file__).parents[1] / "run_programs"

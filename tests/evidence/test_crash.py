@@ -1,7 +1,12 @@
+import functools
 import gc
 import json
+import pickle
 import random
+import traceback
+import types
 import weakref
+from concurrent.futures.process import _ExceptionWithTraceback
 
 import gymnasium as gym
 import numpy as np
@@ -11,8 +16,9 @@ from torch import nn
 
 from rldebug.diagnose import diagnose
 from rldebug.evidence.crash import Crash, crash_from_text, is_crash, read_crash
-from rldebug.evidence.crash_facts import fact_of, kind_of, names_in
-from rldebug.evidence.crash_place import place
+from rldebug.evidence.crashes.expression import names_in
+from rldebug.evidence.crashes.facts import fact_of, kind_of
+from rldebug.evidence.crashes.place import place
 from tests.rules.crashes import crashed
 
 
@@ -213,6 +219,48 @@ def test_a_printed_traceback_is_read():
     assert crash_from_text("no traceback in here") is None
 
 
+def in_a_worker():
+    obs = torch.zeros(2, 4)
+    return obs @ torch.zeros(3, 2)
+
+
+def test_the_error_that_a_pool_brings_back_is_the_workers_own():
+    def program():
+        try:
+            in_a_worker()
+        except RuntimeError as error:
+            sent = pickle.dumps(_ExceptionWithTraceback(error, error.__traceback__))
+        raise pickle.loads(sent)
+
+    crash = crashed(program)
+    assert crash.at.function == "in_a_worker"
+    assert "cannot be multiplied" in crash.message
+    assert crash.chain == (("RuntimeError", "raised in another process"),)
+
+
+def test_what_a_library_holds_of_a_worker_is_told(monkeypatch):
+    env = gym.vector.SyncVectorEnv([lambda: gym.make("CartPole-v1")])
+    queue = types.SimpleNamespace()
+    try:
+        in_a_worker()
+    except RuntimeError as error:
+        queue.get = functools.partial(tuple, (0, RuntimeError, str(error), traceback.format_exc()))
+    env.error_queue, env.parent_pipes = queue, [types.SimpleNamespace(close=lambda: None)]
+    monkeypatch.setattr("gymnasium.logger.error", lambda text: None)
+    crash = crashed(lambda: gym.vector.AsyncVectorEnv._raise_if_errors(env, [False]))
+    env.close()
+    assert crash.at.function == "in_a_worker"
+
+
+def test_notes_of_ours_are_no_part_of_a_crash():
+    def program():
+        error = ValueError("over")
+        error.__notes__ = ["theirs", "\nrldebug: error[GRA401] ours"]
+        raise error
+
+    assert crashed(program).notes == ("theirs",)
+
+
 def test_every_crash_has_one_finding_also_without_frames():
     for kind in ("ValueError", "KeyError", "SomethingOfTheirOwn"):
         assert len(diagnose([Crash(type=kind, message="")]).findings) == 1
@@ -246,3 +294,14 @@ def test_names_are_found_in_an_expression():
     found = names_in("self.net(obs[i]) - batch.reward")
     assert set(found) == {"self", "self.net", "obs", "i", "batch", "batch.reward"}
     assert names_in("for x in") == []
+
+
+def test_items_of_plain_collections_are_known_by_name():
+    def program():
+        batch = {"action": torch.zeros(8), "rows": [torch.zeros(2), torch.zeros(3)]}
+        return batch["action"] + batch["rows"][1]
+
+    assert {name: fact["shape"] for name, fact in crashed(program).operands().items() if "shape" in fact} == {
+        "batch['action']": [8],
+        "batch['rows'][1]": [3],
+    }

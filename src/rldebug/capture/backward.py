@@ -86,6 +86,8 @@ def _around(original: Any, name: str) -> Any:
             here.backwards += 1
         else:
             here.grads += 1
+        if here.graphs is not None and here.graphs.wants(here.backwards):
+            here.session.switch.guard("graphs", here.graphs.saw, name, args, kwargs)
         if here.session.audit is not None:
             with here.session.timed():
                 here.session.switch.guard(GROUP, here.saw, name, args, kwargs)
@@ -130,6 +132,7 @@ class Backward:
         self.backwards = 0
         self.grads = 0
         self.lines = Lines()
+        self.graphs: Any = None  # who counts their nodes now and then
         self._audit: int | None = None
         self._of_line: dict[tuple[str, str, int], int] = {}
         self._walked_of_line: dict[tuple[str, str, int], int] = {}

@@ -6,6 +6,7 @@ policy object may run its value head inside of itself when acting and by itself 
 
 from __future__ import annotations
 
+import re
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
@@ -35,6 +36,17 @@ _OPEN = -1  # in the stack of calls: the one before it only hands on
 _A_HOOK = 2e-6  # seconds that it takes to call one: too short to be measured each time
 
 
+# torch.compile warns about global hooks; what is compiled does not run ours, and need not be told about.
+_ABOUT_HOOKS = re.compile(r"Using `torch.compile\(module\)` when there are global hooks", re.IGNORECASE)
+
+
+def _keep_quiet() -> None:
+    """By hand: filterwarnings() would make Python forget which warnings the program has already been shown."""
+    given = ("ignore", _ABOUT_HOOKS, Warning, None, 0)
+    if given not in warnings.filters:
+        warnings.filters.insert(0, given)  # type: ignore[attr-defined]
+
+
 class Networks:
     """Registers the hooks when an audit begins, and removes them when it ends."""
 
@@ -54,8 +66,7 @@ class Networks:
             return
         self._nested = 0
         self._here = threading.local()
-        # torch.compile warns about global hooks; what is compiled does not run ours, and need not be told about.
-        warnings.filterwarnings("ignore", message=r"Using `torch.compile\(module\)` when there are global hooks")
+        _keep_quiet()
         self._handles = [
             register_module_forward_pre_hook(self._before),
             register_module_forward_hook(self._after, with_kwargs=True),

@@ -28,6 +28,7 @@ from rldebug.capture.registry import Registry
 from rldebug.capture.switch import Switchboard
 from rldebug.capture.timer import Timer
 from rldebug.capture.told import described, finite
+from rldebug.evidence.crash import Crash
 from rldebug.evidence.script import Event, encode_audit
 
 _FIRST = 3  # phases with updates that are audited whatever they cost
@@ -50,6 +51,7 @@ _TELL_EVERY = 20.0  # seconds between two tellings of streams, modules and count
 class Options:
     overhead_budget: float = 0.015  # of the program's time may go into the start, audits and readings
     without: tuple[str, ...] = ()
+    graph: bool = False  # keep the graph of an early update, to be drawn
 
 
 class Session:
@@ -68,6 +70,7 @@ class Session:
         self.phase = 0
         self.updates = 0
         self.audits = 0
+        self.warned: list[Crash] = []
         self.just_acted_on: int | None = None  # the env call after which a network was last called to act
         self.on_audit: list[Callable[[Recording], None]] = []  # called before an audit is written
         self.on_event: list[Callable[[Event], None]] = []

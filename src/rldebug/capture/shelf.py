@@ -13,6 +13,7 @@ FILES = {
     "normalised": "networks",
     "distributions": "distributions",
     "backward": "backward",
+    "graphs": "graphs",
     "stepping": "optimizers",
     "scalars": "optimizers",
     "copies": "copies",
@@ -21,6 +22,7 @@ FILES = {
     "threads": "threads",
     "logged": "logging",
     "arguments": "arguments",
+    "warned": "warnings",
 }
 """Module of this package -> the group it belongs to."""
 

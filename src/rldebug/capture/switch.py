@@ -15,6 +15,7 @@ GROUPS: dict[str, str] = {
     "networks": "calls of modules",
     "distributions": "log-probs, entropies and samples",
     "backward": "losses, and the graphs behind them",
+    "graphs": "the sizes of those graphs, and the one that --graph draws",
     "optimizers": "optimizer steps, zeroed and clipped gradients, schedules",
     "copies": "weights loaded or copied into a module",
     "checkpoints": "what is saved and loaded",
@@ -22,6 +23,7 @@ GROUPS: dict[str, str] = {
     "threads": "threads and processes that are started",
     "logging": "numbers that the program logs",
     "arguments": "options that are parsed, and read",
+    "warnings": "warnings that are shown",
 }
 
 

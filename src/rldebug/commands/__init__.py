@@ -51,7 +51,8 @@ def _run_at_once(words: Sequence[str]) -> None:
             return
         place += 1
     if place < len(words):
-        from rldebug.run import Wishes, run
+        from rldebug.run import run
+        from rldebug.wishes import Wishes
 
         run(Wishes(program=tuple(words[place:]), **given))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -41,12 +42,19 @@ def run(
         str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout, after the program.")
     ] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline.")] = None,
+    graph: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="Draw the backward graph of an early update.")
+    ] = None,
     fail_on: Annotated[
         str | None, typer.Option(metavar="warning|error", help="Exit with 3 where there is such a finding, or a worse.")
     ] = None,
     stop_on: Annotated[
         str | None, typer.Option(metavar="warning|error", help="End the program with 3 as soon as one is certain.")
     ] = None,
+    creation_sites: Annotated[
+        bool,
+        typer.Option("--creation-sites", help="Keep the line that made each part of a graph, for errors of autograd."),
+    ] = False,
     live: Annotated[
         bool, typer.Option("--live", help="Say what is found while the program runs, a line each.")
     ] = False,
@@ -79,8 +87,8 @@ def run(
     """
     sys.excepthook = _excepthook  # Typer has put its own there
 
-    from rldebug.run import Wishes
     from rldebug.run import run as run_program
+    from rldebug.wishes import Wishes
 
     run_program(
         Wishes(
@@ -89,8 +97,10 @@ def run(
             name=name,
             json=json,
             html=html,
+            graph=_picture(graph),
             fail_on=_severity(fail_on, "--fail-on"),
             stop_on=_severity(stop_on, "--stop-on"),
+            creation_sites=creation_sites,
             live=live,
             quiet=quiet,
             record_only=record_only,
@@ -110,6 +120,15 @@ def _severity(given: str | None, option: str) -> Literal["warning", "error"] | N
     if given is None or given == "warning" or given == "error":
         return given  # type: ignore[return-value]
     raise OptionError(f"{option} is {given!r}, expected warning or error")
+
+
+def _picture(given: Path | None) -> Path | None:
+    """Said before the program runs, not after days."""
+    if given is not None and given.suffix.lower() != ".svg":
+        raise OptionError(f"--graph is {str(given)!r}, expected a file that ends in .svg")
+    if given is not None and find_spec("igraph") is None:
+        raise OptionError("--graph needs igraph, which is not installed: pip install 'rldebug[graph]'")
+    return given
 
 
 def _share(given: str | None) -> float | None:

@@ -2,59 +2,29 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import linecache
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
-from rldebug.evidence.crash_facts import (
-    Fact,
-    action_of,
-    contained,
-    expression_at,
-    fact_of,
-    facts_of,
-    is_module,
-    kind_of,
-    names_in,
-    owner_of,
-    values_of,
-)
-from rldebug.evidence.crash_layer import layer_of
-from rldebug.evidence.crash_origin import is_ours, is_own, module_of
+from rldebug.evidence.crashes.between import between_of
+from rldebug.evidence.crashes.facts import Fact
+from rldebug.evidence.crashes.frames import Frame as Frame
+from rldebug.evidence.crashes.frames import Level, frames_of, own_frame, shortened, unparsed, walk
+from rldebug.evidence.crashes.graph import graph_of
+from rldebug.evidence.crashes.layer import layer_of
+from rldebug.evidence.crashes.nan import first_nan
+from rldebug.evidence.crashes.origin import is_ours, is_own, module_of
+from rldebug.evidence.crashes.sizes import sizes_of
+from rldebug.evidence.crashes.text import BEGIN, NOTE, Told, bare_in, is_raise, plain, telling, told_in, warned_in
 from rldebug.finding import Where
 
-_FIRST, _LAST = 12, 40  # frames that are kept: an endless recursion has thousands
-_OWN = 8  # innermost frames of the user's own code of which facts are kept
 _LONGEST = 2000  # characters of a message
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One level of the traceback."""
-
-    file: str
-    line: int
-    function: str
-    module: str  # torch.nn.modules.linear
-    own: bool  # of the user's own code: neither of an installed package nor of Python itself
-    source: str = ""  # the line
-    expression: str = ""  # the part of it that failed
-    owner: str = ""  # whose method it is: network, environment, buffer, optimizer, distribution; empty for others
-    owner_type: str = ""
-    bases: tuple[str, ...] = ()  # of the owner's class
-    action: Fact | None = None  # what an environment's step() was given
-    contained: bool | None = None  # whether that is one of its action space
-    operands: tuple[str, ...] = ()  # names in the expression whose facts are known
-    facts: Mapping[str, Fact] = field(default_factory=dict)
-
-    @property
-    def place(self) -> str:
-        return f"{Path(self.file).name}:{self.line}"
 
 
 @dataclass(frozen=True)
@@ -68,8 +38,13 @@ class Crash:
     notes: tuple[str, ...] = ()
     frames: tuple[Frame, ...] = ()  # from the outermost in
     layer: Fact | None = None  # the layer of torch.nn that was being called
+    sizes: Mapping[str, str] = field(default_factory=dict)  # what the sizes in the message are in this program
+    nan: Fact | None = None  # the value that became NaN first, and the line that made it
+    between: Mapping[str, Any] = field(default_factory=dict)  # what was sent to another process, who does not answer
     env_steps: int | None = None
     updates: int | None = None
+    graph: Mapping[str, Any] = field(default_factory=dict)  # which tensor an error of autograd is about, and its lines
+    warning: bool = False  # it was only warned of: the program went on
 
     @property
     def own(self) -> tuple[Frame, ...]:
@@ -142,8 +117,13 @@ class Crash:
             notes=tuple(data["notes"]),
             frames=frames,
             layer=data["layer"],
+            sizes=data.get("sizes") or {},
+            nan=data.get("nan"),
+            between=data.get("between") or {},
+            graph=data.get("graph") or {},
             env_steps=data["env_steps"],
             updates=data["updates"],
+            warning=bool(data.get("warning")),
         )
 
 
@@ -156,25 +136,75 @@ def crash_of(error: BaseException, *, env_steps: int | None = None, updates: int
     """All that is wanted of an exception. Nothing of the program is kept alive by it, and it never raises."""
     chain = list(_chain(error))
     root = _telling(chain)
-    if (child := crash_from_text(_text(root), env_steps=env_steps, updates=updates)) is not None:
+    if (child := _in_a_worker(root, env_steps, updates)) is not None:
         return replace(child, chain=((_name(root), "raised in another process"),))
     before = tuple((_name(each), _text(each)) for each in chain if each is not root)
     notes = tuple(str(each)[:_LONGEST] for each in getattr(error, "__notes__", ()) or ())
+    levels = walk(root.__traceback__)
     try:
-        frames, layer = _frames(root.__traceback__)
+        frames = frames_of(levels) + unparsed(root)
     except Exception:  # half of a program that has failed: better the message alone than nothing
-        frames, layer = (), None
-    return Crash(
+        frames = ()
+    told = Crash(
         type=_name(root),
         message=_text(root),
         bases=tuple(each.__name__ for each in type(root).__mro__[:-2]),
         chain=before,
-        notes=notes,
+        notes=tuple(each for each in notes if not each.lstrip().startswith(NOTE)),
         frames=frames,
-        layer=layer,
         env_steps=env_steps,
         updates=updates,
     )
+    return _looked_at(told, levels, root)
+
+
+def crash_of_warning(
+    text: str, category: type[Warning], frame: FrameType | None, *, env_steps: int | None, updates: int | None
+) -> Crash:
+    """What a warning was given for, as if the program had ended there."""
+    levels: list[Level] = []
+    while frame is not None:
+        levels.append((frame, frame.f_lineno, frame.f_lasti))
+        frame = frame.f_back
+    levels = shortened(levels[::-1])
+    try:
+        frames = frames_of(levels)
+    except Exception:
+        frames = ()
+    told = Crash(
+        type=category.__name__,
+        message=plain(text)[:_LONGEST],
+        bases=tuple(each.__name__ for each in category.__mro__[:-2]),
+        frames=frames,
+        env_steps=env_steps,
+        updates=updates,
+        warning=True,
+    )
+    return _looked_at(told, levels, None)
+
+
+def _looked_at(crash: Crash, levels: list[Level], error: BaseException | None) -> Crash:
+    """With what is seen in the live frames beyond each of them by itself. A look fills the field of its name; one that
+    fails, or finds nothing, leaves it as it is."""
+    frames = [frame for frame, _, _ in levels]
+    own = [frame for frame in frames if own_frame(frame)]
+    met = [size for fact in crash.operands().values() for size in fact.get("shape", ())]
+    looks: dict[str, Callable[[], Any]] = {
+        "layer": lambda: layer_of(frames),
+        "between": lambda: between_of(error, levels) if error is not None else None,
+        "graph": lambda: graph_of(crash.message, levels),
+        "sizes": lambda: sizes_of(crash.message, own, met),
+        "nan": lambda: (
+            first_nan(own) if crash.says("(?i)nan|constraint|probabilit|non-finite|positive-definite|support") else None
+        ),
+    }
+    told: dict[str, Any] = {}
+    for name, look in looks.items():
+        try:
+            told[name] = look()
+        except Exception:
+            continue
+    return replace(crash, **{name: each for name, each in told.items() if each})
 
 
 def read_crash(folder: Path | str) -> Crash | None:
@@ -184,6 +214,15 @@ def read_crash(folder: Path | str) -> Crash | None:
         return Crash.from_dict(stored) if stored else None
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None  # a hand may have been at work
+
+
+def read_warnings(folder: Path | str) -> tuple[Crash, ...]:
+    """The warnings that a program was given while it ran."""
+    try:
+        stored = json.loads((Path(folder) / "run.json").read_bytes()).get("warnings") or ()
+        return tuple(Crash.from_dict(each) for each in stored)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return ()
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -200,12 +239,29 @@ def _telling(chain: list[BaseException]) -> BaseException:
     """The one to look at. `raise RuntimeError("training failed") from error` in the user's own code tells nothing, and
     what it was raised from does; a library that does so has put the better text on top."""
     told = chain[0]
-    while told.__cause__ is not None and told.__cause__ in chain and told.__cause__.__traceback__ is not None:
-        raised_by = [frame for frame, _, _ in _walk(told.__traceback__)][-1:]
-        if not raised_by or not is_own(raised_by[0].f_code.co_filename, raised_by[0].f_globals.get("__name__", "")):
+    for before in chain[1:]:
+        raised_by = walk(told.__traceback__)[-1:]
+        if not raised_by or not own_frame(raised_by[0][0]) or before.__traceback__ is None:
             break
-        told = told.__cause__
+        frame, line, _ = raised_by[0]
+        # In an except that fails by itself, the later error is the one to mend.
+        if told.__cause__ is not before and not is_raise(linecache.getline(frame.f_code.co_filename, line)):
+            break
+        told = before
     return told
+
+
+def _in_a_worker(root: BaseException, env_steps: int | None, updates: int | None) -> Crash | None:
+    """The worker's own exception, where this is how its parent was told of it: in the message, in the cause, or in what
+    the function that raised it holds."""
+    texts = [_text(root), _text(root.__cause__) if root.__cause__ is not None else ""]
+    inner = [frame for frame, _, _ in walk(root.__traceback__)][-1:]
+    if inner and not own_frame(inner[0]):
+        texts += [each for each in inner[0].f_locals.values() if isinstance(each, str) and BEGIN in each][-1:]
+    # A queue is fed by a thread of this very process, and what it met has its frames still.
+    texts = [each for each in texts if each and "in _feed\n" not in each]
+    told = (crash_from_text(text, env_steps=env_steps, updates=updates) for text in texts)
+    return next((each for each in told if each is not None), None)
 
 
 def _name(error: BaseException) -> str:
@@ -217,124 +273,50 @@ def _name(error: BaseException) -> str:
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error)[:_LONGEST]
+        return plain(str(error))[:_LONGEST]  # Gymnasium colours its warnings
     except Exception:
         return ""
 
 
-def _walk(trace: TracebackType | None) -> list[tuple[FrameType, int, int]]:
-    """Frame, line and instruction, from the outermost in; without ours and without what started the program."""
-    levels: list[tuple[FrameType, int, int]] = []
-    while trace is not None:
-        levels.append((trace.tb_frame, trace.tb_lineno, trace.tb_lasti))
-        trace = trace.tb_next
-    levels = [each for each in levels if not is_ours(each[0].f_code.co_filename)]
-    while levels and "runpy" in levels[0][0].f_code.co_filename:
-        del levels[0]
-    return levels if len(levels) <= _FIRST + _LAST else levels[:_FIRST] + levels[-_LAST:]
-
-
-def _frames(trace: TracebackType | None) -> tuple[tuple[Frame, ...], Fact | None]:
-    levels = _walk(trace)
-    own = [place for place, (frame, _, _) in enumerate(levels) if _own_frame(frame)]
-    # And what backward() was called on, which often has no name.
-    losses = [place for place, (frame, _, _) in enumerate(levels) if frame.f_globals.get("__name__") == "torch._tensor"]
-    wanted = {*own[-_OWN:], *losses, len(levels) - 1}
-    told = []
-    for place, (frame, line, instruction) in enumerate(levels):
-        try:
-            told.append(_frame(frame, line, instruction, detailed=place in wanted))
-        except Exception:
-            told.append(_bare(frame, line))
-    try:
-        layer = layer_of([frame for frame, _, _ in levels])
-    except Exception:
-        layer = None
-    return tuple(told), layer
-
-
-def _own_frame(frame: FrameType) -> bool:
-    return is_own(frame.f_code.co_filename, frame.f_globals.get("__name__", ""))
-
-
-def _bare(frame: FrameType, line: int) -> Frame:
-    code = frame.f_code
-    module = str(frame.f_globals.get("__name__", ""))
-    return Frame(code.co_filename, line, code.co_name, module, is_own(code.co_filename, module))
-
-
-def _frame(frame: FrameType, line: int, instruction: int, *, detailed: bool) -> Frame:
-    code, bare = frame.f_code, _bare(frame, line)
-    owner = owner_of(frame)
-    kind = kind_of(owner) if owner is not None else ""
-    steps = kind == "environment" and code.co_name in ("step", "step_async", "step_wait")
-    action = action_of(frame) if steps else None
-    source = linecache.getline(code.co_filename, line).strip()
-    expression = expression_at(code, instruction, line) if detailed else ""
-    named = values_of(names_in(expression) + _assigned(source, expression), frame)
-    facts = facts_of(frame, named) if detailed and not (is_module(owner) and not bare.own) else {}
-    return Frame(
-        file=bare.file,
-        line=line,
-        function=bare.function,
-        module=bare.module,
-        own=bare.own,
-        source=source[:300],
-        expression=expression[:300],
-        owner=kind,
-        owner_type=type(owner).__name__ if owner is not None else "",
-        bases=tuple(each.__name__ for each in type(owner).__mro__[:8]) if owner is not None else (),
-        action=fact_of(action) if action is not None else None,
-        contained=contained(owner, action) if action is not None else None,
-        operands=tuple(name for name in named if name in facts),
-        facts=facts,
-    )
-
-
-def _assigned(source: str, expression: str) -> list[str]:
-    """Where an assignment failed, the expression is only what was assigned to."""
-    _, found, after = source.partition(expression)
-    return names_in(source) if expression and found and re.match(r"\s*(,.*)?=[^=]", after) else []
-
-
-# ── a traceback that is only text: what a parent process is told of a child's ───────────────────────────────────────
-
-_BEGIN = "Traceback (most recent call last):"
-_LEVEL = re.compile(r'^\s*File "([^"]+)", line (\d+), in (\S+)\n?(?:\s+(?!File ")(.*))?', re.MULTILINE)
-_RAISED = re.compile(r"^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:: (.*))?\Z", re.MULTILINE | re.DOTALL)
+# ── a traceback that is only text ───────────────────────────────────────────────────────────────────────────────────
 
 
 def crash_from_text(text: str, *, env_steps: int | None = None, updates: int | None = None) -> Crash | None:
     """What a printed traceback tells: places and the message, no facts. None where there is no traceback in it."""
-    if _BEGIN not in text:
-        return None
-    body = text[text.rindex(_BEGIN) + len(_BEGIN) :]
-    levels = list(_LEVEL.finditer(body))
-    if not levels:
-        return None
-    rest = body[levels[-1].end() :]
-    # Markers under the line, as newer versions of Python print them, come before the exception.
-    raised = next((_RAISED.match(rest[begin:].strip()) for begin in _line_starts(rest)), None)
+    streams = told_in(text) if BEGIN in text or "ray::" in text else []
+    return _of_text(*telling(streams, _own_file), env_steps, updates) if streams else None
+
+
+def crashes_from_text(text: str) -> tuple[Crash, ...]:
+    """As much as any text tells: the error to look at, else its warnings, else a line that reads like an error."""
+    if streams := told_in(text):
+        return (_of_text(*telling(streams, _own_file)),)
+    if warned := warned_in(text):
+        return tuple(_of_text(each) for each in warned)
+    bare = bare_in(text)
+    return (_of_text(bare),) if bare is not None else ()
+
+
+def _own_file(file: str) -> bool:
+    return is_own(file, module_of(file))
+
+
+def _of_text(told: Told, rest: Sequence[Told] = (), env_steps: int | None = None, updates: int | None = None) -> Crash:
     frames = []
-    for level in levels:
-        file, line, function, source = level.groups()
-        module = module_of(file)
-        own, shown = is_own(file, module), (source or "").strip()
-        if not is_ours(file):
-            frames.append(Frame(file, int(line), function, module, own, source=shown, expression=shown))
-    kind, message = (raised.group(1), raised.group(2) or "") if raised else ("Exception", rest.strip())
+    for level in told.levels:
+        module = module_of(level.file)
+        own, shown = is_own(level.file, module), level.source[:300]
+        if not is_ours(level.file):
+            frames.append(Frame(level.file, level.line, level.function, module, own, source=shown, expression=shown))
+    kind = told.type.removeprefix("builtins.")
+    known = getattr(builtins, kind, None)
     return Crash(
-        type=kind.removeprefix("builtins."),
-        message=message.strip()[:_LONGEST],
+        type=kind,
+        message=told.message[:_LONGEST],
+        bases=tuple(each.__name__ for each in known.__mro__[:-2]) if isinstance(known, type) else (),
+        chain=tuple((each.type, each.message[:_LONGEST]) for each in rest[:7]),
         frames=tuple(frames),
         env_steps=env_steps,
         updates=updates,
+        warning=told.warning,
     )
-
-
-def _line_starts(text: str) -> Iterator[int]:
-    begin = 0
-    for line in text.splitlines(keepends=True):
-        if re.match(r"[A-Za-z_]", line):
-            yield begin
-        begin += len(line)

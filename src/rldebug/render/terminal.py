@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -42,19 +43,30 @@ def print_report(
     run: Run | None = None,
     file: IO[str] | None = None,
     to_stdout: bool = False,
+    told: Collection[str] = (),
 ) -> None:
+    """`told`: codes that were explained before, and need only a line."""
     out = console(file=file, stderr=not to_stdout)
     folder = run_folder or (run.path if run is not None else None)
     curve = learning(run) if run is not None else None
-    out.print(render(report, run_folder=folder, curve=curve, width=min(out.width, _WIDEST)), end="")
+    width = min(out.width, _WIDEST)
+    out.print(render(report, run_folder=folder, curve=curve, width=width, told=told), end="")
 
 
 def render(
-    report: Report, *, run_folder: Path | None = None, curve: Learning | None = None, width: int = _PIPED
+    report: Report,
+    *,
+    run_folder: Path | None = None,
+    curve: Learning | None = None,
+    width: int = _PIPED,
+    told: Collection[str] = (),
 ) -> Text:
     text = Text()
     for finding in report.roots:
-        text.append_text(block(finding, width))
+        if finding.code in told:
+            text.append_text(title(finding, width, "above"))
+        else:
+            text.append_text(block(finding, width))
         for each in report.folded:
             if finding.code in each.follows:
                 text.append("    ╰ follows   ", style="blue")
@@ -87,16 +99,7 @@ def render(
 
 def block(finding: Finding, width: int = _PIPED) -> Text:
     """What happened, where, what was seen, what was expected, one thing to do, where to read more."""
-    text = Text()
-    head = f"{finding.severity}[{finding.code}]"
-    text.append(head, style=SEVERITY_STYLE[finding.severity])
-    gap = width - len(head) - 2 - len(finding.message) - len(finding.name)
-    if gap >= 2:
-        text.append(f": {finding.message}", style="bold")
-        text.append(" " * gap + f"{finding.name}\n", style="dim italic")
-    else:
-        text.append(f": {wrap(finding.message, width, 4, first=len(head) + 2)}\n", style="bold")
-        text.append(f"{finding.name.rjust(width)}\n", style="dim italic")
+    text = title(finding, width, finding.name)
     where = place(finding.where)
     if where:
         text.append("   ──▶ ", style="blue")
@@ -111,6 +114,20 @@ def block(finding: Finding, width: int = _PIPED) -> Text:
     return text
 
 
+def title(finding: Finding, width: int, name: str) -> Text:
+    text = Text()
+    head = f"{finding.severity}[{finding.code}]"
+    text.append(head, style=SEVERITY_STYLE[finding.severity])
+    gap = width - len(head) - 2 - len(finding.message) - len(name)
+    if gap >= 2:
+        text.append(f": {finding.message}", style="bold")
+        text.append(" " * gap + f"{name}\n", style="dim italic")
+    else:
+        text.append(f": {wrap(finding.message, width, 4, first=len(head) + 2)}\n", style="bold")
+        text.append(f"{name.rjust(width)}\n", style="dim italic")
+    return text
+
+
 def place(where: Where) -> str:
     """The place as the user would type it: files below the current folder without the way there."""
     if where.file is None:
@@ -120,7 +137,7 @@ def place(where: Where) -> str:
     except ValueError:  # another drive
         short = where.file
     shorter = where.file if short.startswith("..") else short
-    return str(Where(shorter, where.line, where.update, where.env_step, where.tensor))
+    return str(dataclasses.replace(where, file=shorter))
 
 
 def headline(report: Report) -> tuple[str, str]:

@@ -5,11 +5,10 @@ from tests.judge import quiet
 from tests.rules.crashes import crashed, names
 
 
-def test_fires_when_the_shapes_of_a_distribution_and_its_action_differ():
-    names(
-        CrashInDistribution(),
-        crashed(lambda: torch.distributions.Normal(torch.zeros(3), torch.ones(3)).log_prob(torch.zeros(4))),
-    )
+def test_fires_when_no_divergence_of_two_distributions_is_known():
+    discrete = torch.distributions.Categorical(logits=torch.zeros(2))
+    normal = torch.distributions.Normal(torch.zeros(2), 1.0)
+    names(CrashInDistribution(), crashed(lambda: torch.distributions.kl_divergence(discrete, normal)))
 
 
 def test_quiet_when_a_rule_knows_the_error():

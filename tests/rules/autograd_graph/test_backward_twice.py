@@ -15,8 +15,21 @@ def test_fires_when_stored_log_probs_keep_their_graph():
             loss.backward()
 
     finding = names(BackwardTwice(), crashed(program))
-    assert "kept (8,) float32 with a graph" in finding.seen
-    assert finding.where.file == __file__
+    assert finding.message == "kept was computed once, and is gone through by every backward()"
+    assert "kept (8,), leads to policy, made in line 12" in finding.seen
+    assert (finding.where.file, finding.where.line) == (__file__, 12)
+
+
+def test_names_what_carries_a_graph_when_the_line_cannot_be_found():
+    def program():
+        scope = {"nn": nn, "torch": torch}
+        exec(
+            "net = nn.Linear(2, 2)\nkept = net(torch.ones(3, 2)).exp()\nfor _ in range(2): kept.sum().backward()", scope
+        )
+
+    finding = names(BackwardTwice(), crashed(program))
+    assert "made in" not in finding.seen
+    assert "--creation-sites" in finding.help
 
 
 def test_quiet_when_another_error_ends_it():

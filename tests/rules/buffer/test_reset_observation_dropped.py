@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections import deque
 
@@ -10,6 +11,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from rldebug.evidence.script import Audit, Event, Nodes, Script
+from rldebug.rules.buffer.reset_observation_dropped import ResetObservationDropped
+from tests.judge import not_enough
 from tests.watched import findings
 
 CODE = "BUF501"
@@ -55,3 +59,10 @@ def test_fires_where_the_last_observation_is_gone_on_with() -> None:
 
 def test_quiet_where_what_reset_returns_is_kept() -> None:
     assert not findings(lambda: program(keep=True), CODE)
+
+
+def test_declines_where_no_observation_is_known() -> None:
+    columns = {each.name: np.empty(0, dtype=np.int64) for each in dataclasses.fields(Nodes)}
+    rows = {"rows": np.array([-1, -1]), "action": np.array([0, 1])}
+    term = Event(0, "term", 1, 1, {"kind": "policy"}, rows)
+    not_enough(ResetObservationDropped(), Script(audits=[Audit(0, 0, 0, 0, Nodes(**columns), (term,))]))

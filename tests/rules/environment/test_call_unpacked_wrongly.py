@@ -18,7 +18,7 @@ def play(new):
 
 def test_fires_when_step_is_unpacked_into_four():
     finding = names(CallUnpackedWrongly(), crashed(lambda: play(new=False)))
-    assert finding.message == "what step() returns was unpacked into another number of values"
+    assert finding.message == "step() returns five values, and four are unpacked"
 
 
 def test_quiet_when_something_else_is_unpacked():

@@ -3,12 +3,8 @@ from tests.judge import quiet
 from tests.rules.crashes import crashed, names
 
 
-def test_fires_when_an_average_is_taken_of_no_episodes():
-    def program():
-        returns = []
-        return sum(returns) / len(returns)
-
-    names(CrashAroundTraining(), crashed(program))
+def test_fires_when_a_text_is_no_number():
+    names(CrashAroundTraining(), crashed(lambda: int("many")))
 
 
 def test_quiet_when_nothing_has_begun():

@@ -13,7 +13,7 @@ def test_fires_when_log_probs_are_weighted_and_not_averaged():
         loss = -logp * torch.ones(5)
         loss.backward()
 
-    assert "loss is (5,) float32" in names(PolicyLossNotReduced(), crashed(program)).seen
+    assert "loss (5,), made in line" in names(PolicyLossNotReduced(), crashed(program)).seen
 
 
 def test_quiet_when_it_is_a_regression():

@@ -25,3 +25,14 @@ def test_quiet_when_the_target_is_of_another_dtype():
             lambda: nn.functional.huber_loss(nn.Linear(1, 1)(torch.zeros(2, 1)), torch.zeros(2, 1).double()).backward()
         ),
     )
+
+
+def test_names_all_that_would_be_refused_next():
+    def program():
+        critic = nn.Linear(3, 1)
+        for now, move, gain in [[torch.zeros(4, width, dtype=torch.float64) for width in (3, 2, 1)]]:
+            return critic(now) + gain + critic(torch.cat([now, move], -1))
+
+    finding = names(InputDtypeDiffers(), crashed(program))
+    assert "that is now" in finding.seen
+    assert "cast now, move and gain" in finding.help

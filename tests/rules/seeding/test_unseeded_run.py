@@ -1,3 +1,5 @@
+import multiprocessing
+
 import pytest
 import torch
 
@@ -30,3 +32,13 @@ def test_quiet_when_torch_is_seeded():
 
 def test_declines_when_seeds_are_not_watched():
     not_enough(rule, watched(lambda: Learner().train_on(3), without=("seeds",))[1])
+
+
+def test_declines_when_workers_may_have_seeded():
+    def program():
+        worker = multiprocessing.get_context("fork").Process(target=int)
+        worker.start()
+        worker.join()
+        Learner().train_on(3)
+
+    not_enough(rule, watched(program)[1])

@@ -7,10 +7,10 @@ from tests.judge import quiet
 from tests.rules.crashes import crashed, names
 
 
-def test_fires_when_prediction_and_target_have_other_lengths():
+def test_fires_when_the_reduction_is_misspelt():
     def program():
         value = nn.Linear(3, 1)(torch.zeros(5, 3)).squeeze(-1)
-        return F.mse_loss(value, torch.zeros(7))
+        return F.mse_loss(value, torch.zeros(5), reduction="average")
 
     names(CrashInValueLoss(), crashed(program))
 

@@ -94,7 +94,7 @@ def _backward(
 def _forward(reward: Array, cut: Array, gamma: float, order: str) -> Array:
     made = np.zeros_like(reward)
     running = np.zeros_like(reward[0])
-    for t in range(len(reward)):
+    for t in range(len(reward)):  # rldebug: ignore[sum-carried-forwards]  the mistake itself
         if order == "sum-so-far":
             running = running + gamma**t * reward[t]
         elif order == "forward-cut-late":  # the sum so far is dropped with the flag of the step itself

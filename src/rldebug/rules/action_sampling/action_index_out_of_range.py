@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.index import beyond
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -17,7 +18,8 @@ class ActionIndexOutOfRange(Rule):
     """An action is used as an index beyond the network's outputs.
 
     ## What it checks
-    Picking the value or log-prob of an action failed: the index is beyond the last output.
+    Picking the value or log-prob of an action failed: the index is beyond the last output. Where the environment is in
+    reach, the index is one of its action space.
 
     ## Why it matters
     The network has fewer outputs than there are actions, or the numbers are no actions.
@@ -43,28 +45,25 @@ class ActionIndexOutOfRange(Rule):
     reads: ClassVar[str] = "Crash"
 
     def concerns(self, evidence: Crash) -> bool:
-        picks = evidence.at is not None and any(
-            each in evidence.at.source for each in ("gather(", "one_hot(", "take_along")
-        )
-        beyond = evidence.says(
-            r"index -?\d+ is out of bounds for dimension",
-            "Class values must be smaller than num_classes",
-            "device-side assert triggered",
-            r"Target -?\d+ is out of bounds",
-            "index out of range in self",
-        )
-        return beyond and (
-            picks or evidence.says("Target -?\\d", "Class values") or evidence.inside("torch.nn.functional")
-        )
+        found = beyond(evidence)
+        return found is not None and not found.adds and found.of_actions is not False
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
-        if not self.concerns(evidence):
+        found = beyond(evidence)
+        if found is None or not self.concerns(evidence):
             return
+        known = [(name, n) for name, n in found.fits if name.endswith("action_space")]
+        index = "an index" if found.index is None else f"{'action' if known else 'index'} {found.index}"
+        of = f" of {found.size}" if found.size is not None else ""
+        fits = "".join(f"; {index} fits {name}, Discrete({n})" for name, n in found.fits)
         yield self.finding(
-            "an action is beyond the last output of the network",
+            f"{index} is beyond the last output{of}",
             where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
-            expected="indices from 0 to the number of outputs less 1",
-            help="compare the last layer with env.action_space.n, and print the greatest action of the batch",
-            confidence=0.8,
+            seen=f"{evidence.said}{operands_told(evidence)}{fits}",
+            expected=f"indices from 0 to {'the number of outputs less 1' if found.size is None else found.size - 1}",
+            help=f"make the last layer as wide as {known[0][0]}.n, which is {known[0][1]}"
+            if known
+            else f"print {found.name or 'the index'}.min() and .max(); if it is an action, compare the last layer with "
+            "env.action_space.n",
+            confidence=0.8 if known else 0.6,
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -51,11 +52,28 @@ class ActionOutsideSupport(Rule):
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        expected, help = _support(evidence)
         yield self.finding(
             "the log-prob of an impossible action was asked for",
             where=evidence.where,
             seen=f"{evidence.said}{operands_told(evidence)}",
-            expected="the action as it was drawn from this distribution",
-            help="store the action as the policy drew it, and scale or clip only what env.step gets",
+            expected=expected,
+            help=help,
             confidence=0.9,
         )
+
+
+def _support(crash: Crash) -> tuple[str, str]:
+    """Which actions there are, and how to come by one."""
+    found = re.search(r"(Integer)?Interval\(lower_bound=([-\d.]+), upper_bound=([-\d.]+)\)", crash.message)
+    help = "store the action as the policy drew it, and scale or clip only what env.step gets"
+    if found is None:
+        return "the action as it was drawn from this distribution", help
+    whole, low, high = found.groups()
+    if whole:
+        help += f"; this distribution takes whole numbers from {low} to {high}"
+    elif float(low) == -float(high):
+        help += f"; a squashed action at its limit is clamped to ±({high} - 1e-6)"
+    else:
+        help += f"; this distribution takes numbers from {low} to {high}"
+    return f"{'whole numbers' if whole else 'numbers'} from {low} to {high}", help

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_place import place
-from rldebug.evidence.crash_signs import told
+from rldebug.evidence.crashes.facts import Fact
+from rldebug.evidence.crashes.place import place
+from rldebug.evidence.crashes.signs import told
 from rldebug.finding import Finding, Severity, Where
 from rldebug.rule import Rule
 
@@ -53,6 +54,8 @@ class ActionRefused(Rule):
     reads: ClassVar[str] = "Crash"
 
     def concerns(self, evidence: Crash) -> bool:
+        if evidence.says(r"\(<class '[\w.]+'>\) invalid$"):
+            return True  # the words of the environments of Gymnasium
         steps = [frame for frame in evidence.frames if frame.owner == "environment" and frame.function == "step"]
         if not steps or place(evidence) not in ("environment", "preprocessing"):
             return False
@@ -68,13 +71,27 @@ class ActionRefused(Rule):
         if not self.concerns(evidence):
             return
         steps = [frame for frame in evidence.frames if frame.owner == "environment" and frame.action]
-        given = f"; step() was given {told(steps[-1].action)}" if steps and steps[-1].action else ""
-        spaces = [fact["action_space"]["told"] for _, _, fact in evidence.held("environment") if "action_space" in fact]
+        action = steps[-1].action if steps else None
+        spaces = [fact["action_space"] for _, _, fact in evidence.held("environment") if "action_space" in fact]
+        space = spaces[0]["told"] if spaces else ""
+        given = f"; step() was given {told(action)}" if action else ""
         yield self.finding(
-            "the environment refused an action",
+            f"the environment refused an action: {told(action)} is none of {space}"
+            if action and space
+            else "the environment refused an action",
             where=_caller(evidence),
             seen=f"{evidence.said}{given}",
-            expected=f"an action of {spaces[0]}" if spaces else "an action of the environment's action space",
-            help="print the action and env.action_space; take argmax rather than max, clip or scale to the bounds",
+            expected=f"an action of {space}" if space else "an action of the environment's action space",
+            help=_help(action, spaces[0] if spaces else {}),
             confidence=0.9,
         )
+
+
+def _help(action: Fact | None, space: Fact) -> str:
+    """By what the action is, and what it should be."""
+    kind, one = (action or {}).get("kind"), (action or {}).get("shape") in ([], [1])
+    if space.get("type") == "Discrete" and kind in ("tensor", "array") and one and "int" in (action or {})["dtype"]:
+        return "the environment takes a plain whole number: write action.item()"
+    if space.get("type") == "Box" and (kind == "number" or ((action or {}).get("shape") not in (None, space["shape"]))):
+        return f"the environment takes an array of shape {tuple(space['shape'])}: write np.asarray([…], np.float32)"
+    return "print the action and env.action_space; take argmax rather than max, clip or scale to the bounds"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_place import unexplained
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.place import unexplained
+from rldebug.evidence.crashes.tensors import tensors_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -49,9 +49,9 @@ class CrashInDistribution(Rule):
         if not self.concerns(evidence):
             return
         yield self.finding(
-            "the program ended inside a distribution",
+            "an error that no rule knows ended the program inside a distribution",
             where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            seen=f"{evidence.said}{tensors_told(evidence)}",
             expected="no exception",
             help="read the traceback from its last line up: print the parameters of the distribution and the action",
             confidence=0.6,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
+from rldebug.evidence.crashes.lines import at, shown, sized
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -51,23 +52,67 @@ class ChangedBeforeBackward(Rule):
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
-        found = re.search(r"\[torch\.\S+ \[([\d, ]*)\]\]", evidence.message)
-        shape = [int(each) for each in found.group(1).replace(" ", "").split(",") if each] if found else None
-        weights = {
-            tuple(each): fact["type"] for _, _, fact in evidence.held("network") for each in fact.get("shapes", [])
-        }
-        # A linear layer saves its weight turned round.
-        owner = weights.get(tuple(shape), weights.get(tuple(reversed(shape)))) if shape else None
-        seen = f"; a weight of {owner} has that shape" if owner else ""
+        graph = evidence.graph
+        network = str(graph.get("network", "")) or _owner(evidence)
+        name, optimizer = str(graph.get("name", "")), str(graph.get("optimizer", ""))
+        if graph.get("what") == "weight" and optimizer:
+            message = f"{optimizer}.step() changed {network or 'a network'} before this loss was propagated"
+        elif network:
+            message = f"weights of {network} were changed between the forward pass and backward()"
+        else:
+            message = f"{name or 'a tensor'} was changed in place between the forward pass and backward()"
         yield self.finding(
-            "a weight was changed between the forward pass and backward()"
-            if owner
-            else "a tensor was changed between the forward pass and backward()",
-            where=evidence.where,
-            seen=f"{evidence.said}{seen}",
+            message,
+            where=at(evidence, graph.get("changed")),
+            seen="; ".join(_seen(evidence, network)),
             expected="what a loss was computed from to stay as it was until its backward()",
-            help="compute this loss after the optimizer step of the other one"
-            if owner
-            else "replace the operation in place (x += y) by one that makes a new tensor (x = x + y)",
+            help=_help(evidence, network),
             confidence=0.95,
         )
+
+
+_ANOMALY = "torch.autograd.set_detect_anomaly(True) shows the line of the forward pass that needs it unchanged"
+
+
+def _owner(crash: Crash) -> str:
+    """The type of a network in reach that has a weight of that shape."""
+    found = re.search(r"\[torch\.\S+ \[([\d, ]*)\]\]", crash.message)
+    shape = [int(each) for each in found.group(1).replace(" ", "").split(",") if each] if found else None
+    if not shape or crash.graph.get("what") == "tensor":
+        return ""
+    weights = {tuple(each): fact["type"] for _, _, fact in crash.held("network") for each in fact.get("shapes", [])}
+    # A linear layer saves its weight turned round.
+    return str(weights.get(tuple(shape), weights.get(tuple(reversed(shape)), "")))
+
+
+def _seen(crash: Crash, network: str) -> Iterator[str]:
+    yield crash.said
+    graph = crash.graph
+    if graph.get("name"):
+        versions = f", changed {graph['version'] - graph['kept']} times since" if graph.get("version") else ""
+        yield f"the tensor is {sized(graph['name'], graph.get('shape'))}{versions}".replace("1 times", "once")
+    elif network:
+        yield f"a weight of {network} has that shape"
+    if graph.get("changed"):
+        yield f"changed in {shown(crash, graph['changed'])}{' in the pass before' if graph.get('last_pass') else ''}"
+    for each in graph.get("then", ()):
+        yield f"again in {shown(crash, each)}"
+    if graph.get("made"):
+        yield f"the loss was made in {shown(crash, graph['made'])}"
+
+
+def _help(crash: Crash, network: str) -> str:
+    graph = crash.graph
+    loss = str(graph.get("loss", {}).get("name", "")) or "this loss"
+    if graph.get("retained") and graph.get("last_pass"):
+        return f"{loss} still reaches into the pass before: detach what is carried over, leave out retain_graph=True"
+    if graph.get("optimizer") and graph.get("changed"):
+        line = graph["changed"]["line"]
+        return f"compute {loss} below line {line}, or call every backward() before the first step(); detach nothing"
+    if network:
+        return "compute this loss after the optimizer step of the other one, or call every backward() before it"
+    if graph.get("by"):
+        every = " and of ".join([graph["by"], *(each["by"] for each in graph.get("then", ()))])
+        return f"make a new tensor instead of {every} in place, as x = x + y does for x += y"
+    further = "" if graph.get("changed") or not crash.frames else f"; {_ANOMALY}"
+    return f"replace the operation in place (x += y) by one that makes a new tensor (x = x + y){further}"

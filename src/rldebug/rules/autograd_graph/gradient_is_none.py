@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
+from rldebug.evidence.crashes.lines import listed
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -51,11 +52,48 @@ class GradientIsNone(Rule):
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        graph = evidence.graph
         yield self.finding(
-            "a gradient was used that was never computed",
+            _message(evidence),
             where=evidence.where,
-            seen=f"{evidence.said}, in `{evidence.at.expression if evidence.at else ''}`",
+            seen="; ".join(_seen(evidence)),
             expected="a loss that reaches every parameter whose gradient is read",
-            help="list the parameters whose grad is None after backward(), and follow the loss back to them",
-            confidence=0.85,
+            help=_help(evidence),
+            confidence=0.95 if graph else 0.85,
         )
+
+
+def _message(crash: Crash) -> str:
+    graph = crash.graph
+    if graph.get("fault") == "unused" and graph.get("names"):
+        loss = graph["loss"]["name"] or "the loss"
+        return f"{loss} does not use {listed(graph['names'], graph['count'])}"
+    if graph.get("name"):
+        return f"the gradient of {graph['name']} is None"
+    return "a gradient was used that was never computed"
+
+
+def _seen(crash: Crash) -> Iterator[str]:
+    yield f"{crash.said}, in `{crash.at.expression if crash.at else ''}`"
+    graph = crash.graph
+    if graph.get("fault") == "unused":
+        reaches = listed(graph["reaches"]) or "nothing"
+        yield f"{graph['count']} of {graph['of']} tensors are not used; the loss leads to {reaches}"
+    elif graph.get("network"):
+        yield f"{graph['without']} of {graph['of']} parameters of {graph['network']} have no gradient"
+        if graph["frozen"]:
+            yield f"{graph['frozen']} of them are frozen"
+
+
+def _help(crash: Crash) -> str:
+    graph = crash.graph
+    if graph.get("fault") == "unused":
+        return "give grad() the parameters that this loss uses, or allow_unused=True and take None as 0"
+    if graph.get("leaf") is False:
+        return f"{graph['name'] or 'it'} is computed, not a parameter: call retain_grad() on it before backward()"
+    if graph.get("network") and graph["without"] == graph["of"]:
+        network = graph["network"]
+        return f"no parameter of {network} has one: call backward() before this line, on a loss that leads to {network}"
+    if graph.get("network"):
+        return "skip parameters without a gradient (if p.grad is not None), or use what they belong to in the loss"
+    return "list the parameters whose grad is None after backward(), and follow the loss back to them"

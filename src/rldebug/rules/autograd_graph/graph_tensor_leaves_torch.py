@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.lines import at, listed, shown, sized
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -45,17 +46,32 @@ class GraphTensorLeavesTorch(Rule):
         return evidence.says(
             r"Can't call numpy\(\) on Tensor that requires grad",
             "support the deepcopy protocol",
-            "serialize non-leaf tensor",
         )
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        graph = evidence.graph
+        name, made = str(graph.get("name", "")), graph.get("made")
+        parameter = str(graph.get("parameter", ""))
+        by = f", computed by {listed(graph['networks'])}" if graph.get("networks") else ""
+        line = f", made in {shown(evidence, made)}" if made and not parameter else ""
+        who = f"; the tensor is {sized(parameter or name or 'without a name', graph.get('shape'))}{by}{line}"
+        copied = evidence.says("deepcopy protocol", "serialize non-leaf tensor")
+        kept = copied and "." in name and made is not None
         yield self.finding(
-            "a tensor with a graph was to become data",
-            where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            f"{parameter or name or 'a tensor'} carries a graph and was to become data",
+            where=at(evidence, made) if kept else evidence.where,
+            seen=f"{evidence.said}{who if graph else operands_told(evidence)}",
             expected="a detached tensor",
-            help="act under torch.no_grad(), or write .detach() before it leaves",
+            help=_help(evidence, name, copied=copied),
             confidence=0.95,
         )
+
+
+def _help(crash: Crash, name: str, *, copied: bool) -> str:
+    if copied:
+        return f"keep {name or 'it'} without its graph: write .detach() where it is stored, before the copy is made"
+    if crash.graph.get("parameter"):
+        return f"write {name or 'it'}.detach() before .numpy()"
+    return f"act under torch.no_grad(), or write {name or 'it'}.detach() before .numpy()"

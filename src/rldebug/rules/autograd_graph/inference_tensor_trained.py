@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.lines import at, shown, sized
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -47,10 +48,13 @@ class InferenceTensorTrained(Rule):
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        graph = evidence.graph
+        name, made = str(graph.get("name", "")), graph.get("made")
+        who = f"; {sized(name, graph.get('shape'))} was made in {shown(evidence, made)}" if made else ""
         yield self.finding(
-            "a tensor made under inference_mode() is used in training",
-            where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            f"{name or 'a tensor'}, made under inference_mode(), is used in training",
+            where=at(evidence, made),
+            seen=f"{evidence.said}{who or operands_told(evidence)}",
             expected="data made under torch.no_grad()",
             help="replace torch.inference_mode() by torch.no_grad() where data is collected",
             confidence=0.95,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.lines import sized
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -47,11 +48,14 @@ class LeafChangedInPlace(Rule):
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        graph = evidence.graph
+        name = str(graph.get("parameter") or graph.get("name") or "")
+        who = f"; the parameter is {sized(name, graph.get('shape'))}" if name else operands_told(evidence)
         yield self.finding(
-            "a parameter was changed in place while gradients are recorded",
+            f"{name or 'a parameter'} was changed in place while gradients are recorded",
             where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            seen=f"{evidence.said}{who}",
             expected="changes by hand under torch.no_grad()",
-            help="put this line under with torch.no_grad():",
+            help="put this line under with torch.no_grad():, or a decorator @torch.no_grad() on the function",
             confidence=0.95,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -45,7 +45,11 @@ class ActionIndexUnfit(Rule):
 
     def concerns(self, evidence: Crash) -> bool:
         return evidence.says(
-            r"gather\(\): Expected dtype int",
+            r"(gather|scatter|index_select|index_add)\w*\(\): Expected dtype int",
+            "input and indices should have the same number of dimensions",
+            "`indices` and `arr` must have the same number of dimensions",
+            "expected target dtype to be Long|expected scalar type Long but found",
+            "0D or 1D target tensor expected, multi-target not supported",
             "Index tensor must have the same number of dimensions",
             "Size does not match at dimension .* expected index",
             "one_hot is only applicable to index tensor",
@@ -57,11 +61,34 @@ class ActionIndexUnfit(Rule):
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        message, help = _mistake(evidence)
         yield self.finding(
-            "stored actions cannot be used as an index",
+            message,
             where=evidence.where,
             seen=f"{evidence.said}{operands_told(evidence)}",
             expected="integers, with as many axes as what they pick from",
-            help="store actions as int64, and write actions.long().unsqueeze(1) where they pick",
+            help=help,
             confidence=0.85,
         )
+
+
+def _mistake(crash: Crash) -> tuple[str, str]:
+    facts = crash.operands().items()
+    floats = [name for name, fact in facts if fact.get("dtype") in ("float32", "float64", "float16", "bfloat16")]
+    index = floats[-1] if floats else "the index"  # what picks is written behind what it picks from
+    if crash.says("used as indices must be", "only integers, slices"):
+        return f"{index} is of floats and cannot pick rows", "write mask.bool() for flags, index.long() for indices"
+    if crash.says("target dtype|expected scalar type Long", "multi-target not supported"):
+        return (
+            "stored actions cannot be the classes of a loss",
+            "write actions.long().squeeze(-1): one class for each row",
+        )
+    if crash.says("number of dimensions", "Size does not match"):
+        return (
+            "stored actions have other axes than what they pick from",
+            "give them the axis that they pick along: actions.unsqueeze(1), one row for each row of the other",
+        )
+    return (
+        "stored actions cannot be used as an index",
+        "store actions as int64, and write actions.long() where they pick",
+    )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_place import unexplained
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.place import unexplained
+from rldebug.evidence.crashes.tensors import tensors_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -49,9 +49,9 @@ class CrashInBuffer(Rule):
         if not self.concerns(evidence):
             return
         yield self.finding(
-            "the program ended inside the buffer",
+            "an error that no rule knows ended the program inside the buffer",
             where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            seen=f"{evidence.said}{tensors_told(evidence)}",
             expected="no exception",
             help="read the traceback from its last line up: print the shape of each thing that is stored and drawn",
             confidence=0.5,

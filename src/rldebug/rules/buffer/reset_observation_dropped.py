@@ -88,6 +88,8 @@ def _judged(audit: Audit, term: Event) -> Ints:
     if ids is None or actions is None or len(actions) != len(ids) or term["kind"] not in ("policy", "regression"):
         return np.empty(0, dtype=np.int64)
     places = places_of(audit.nodes, ids)
+    if not (places >= 0).any():  # there may be no observation at all to look up
+        return np.empty(0, dtype=np.int64)
     keep: Flags = (places >= 0) & (np.where(places >= 0, audit.nodes.alike[places], 1) == 0)
     for name in ("mask", "weight"):
         counted = term.arrays.get(name)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_place import place
-from rldebug.evidence.crash_signs import column_kept, observation_unlike_space, operands_told
+from rldebug.evidence.crashes.place import place
+from rldebug.evidence.crashes.signs import column_kept, observation_unlike_space, operands_told, writes
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -52,12 +51,9 @@ class RowDoesNotFit(Rule):
             "setting an array element with a sequence",
             r"shape mismatch: value (tensor|array)",
         )
-        stores = evidence.at is not None and re.search(
-            r"\]\s*(,.*)?[-+*/|&]?=[^=]|copy_\(|copyto\(|\.put\(", evidence.at.source
-        )
         return (
             written
-            and bool(stores)
+            and writes(evidence)
             and place(evidence) != "environment"
             and not column_kept(evidence)
             and not observation_unlike_space(evidence)

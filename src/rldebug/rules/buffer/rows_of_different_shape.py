@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_place import place
-from rldebug.evidence.crash_signs import operands_told, reset_kept_whole
+from rldebug.evidence.crashes.place import place
+from rldebug.evidence.crashes.signs import operands_told, reset_kept_whole
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -68,6 +68,10 @@ class RowsOfDifferentShape(Rule):
             where=evidence.where,
             seen=f"{evidence.said}{operands_told(evidence)}",
             expected="rows of one shape",
-            help="print the set of the shapes of the parts; pad episodes, and stack scalars",
+            help=_SCALARS if evidence.says("zero-dimensional") else _ROWS,
             confidence=0.75,
         )
+
+
+_SCALARS = "make a row of scalars with torch.stack: torch.cat needs an axis"
+_ROWS = "print the set of the shapes of the parts; pad episodes with pad_sequence, and join rows of the same steps"

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_place import place
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.place import place
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
+
+_DRAWN_FROM = ("collection", "buffer", "array", "tensor")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,11 +70,30 @@ class SampledBeforeFilled(Rule):
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        name, held = _population(evidence)
+        asked = [
+            each
+            for each, fact in evidence.operands().items()
+            if fact["kind"] == "number" and type(fact["value"]) is int and fact["value"] > (held or 0)
+        ]
+        known = name and held is not None
         yield self.finding(
-            "a batch was asked of a buffer that does not hold one",
+            f"a batch was asked of {name or 'a buffer'}, which does not hold one"
+            if not known
+            else f"a batch was asked of {name}, which holds {held}",
             where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            seen=f"{evidence.said}{f'; {name} holds {held}' if known else ''}{operands_told(evidence)}",
             expected="as many items as are asked for",
-            help="begin to train only once the buffer holds a batch",
+            help=f"begin to train only once the buffer holds a batch: if len({name or 'buffer'}) >= "
+            f"{asked[0] if len(asked) == 1 else 'batch_size'}",
             confidence=0.9,
         )
+
+
+def _population(evidence: Crash) -> tuple[str, int | None]:
+    """What was drawn from, and how many it holds, where one name in the line can be it."""
+    drawn = [(name, fact) for name, fact in evidence.operands().items() if fact["kind"] in _DRAWN_FROM]
+    if len(drawn) != 1:
+        return "", None
+    name, fact = drawn[0]
+    return name, fact.get("length", fact.get("shape", [None])[0] if fact.get("shape") else None)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_place import place
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.place import place
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -48,6 +48,7 @@ class WrittenPastTheEnd(Rule):
         return (
             evidence.is_a("IndexError")
             and evidence.says("out of bounds", "index out of range", "out of range")
+            and not evidence.says("Dimension out of range", r"axis -?\d+ is out of bounds for array of dimension")
             and place(evidence) == "buffer"
         )
 

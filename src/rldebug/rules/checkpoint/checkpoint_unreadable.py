@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
+from rldebug.evidence.crashes.signs import unpickled
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -16,19 +18,18 @@ class CheckpointUnreadable(Rule):
     """A checkpoint cannot be read.
 
     ## What it checks
-    Loading a file failed: it is not there, not whole, of another device, or holds more than weights.
+    Loading a file failed: it is not there, or it is not whole.
 
     ## Why it matters
     The run cannot be resumed, or the network cannot be evaluated.
 
     ## Likely causes
-    1. The file is elsewhere, or was never written. Confirm: list the folder.
-    2. It was saved on a GPU and is loaded without `map_location`. Confirm: the message says so.
-    3. It holds other objects than tensors, and `torch.load` reads only weights since 2.6. Confirm: the same.
-    4. The program was stopped while it was written. Confirm: its size.
+    1. The file is elsewhere, or was never written. Confirm: list the folder; print the working folder.
+    2. The program was stopped while it was written, or the disk was full. Confirm: its size.
+    3. It is another file than thought: a pointer of Git LFS, a web page. Confirm: look at its first line.
 
     ## What to try first
-    Load with `map_location="cpu"`; save plain `state_dict()`s.
+    Print `os.path.abspath` and the size of the file.
 
     ## When it is fine
     Never: the program has ended.
@@ -43,24 +44,28 @@ class CheckpointUnreadable(Rule):
     reads: ClassVar[str] = "Crash"
 
     def concerns(self, evidence: Crash) -> bool:
-        device = evidence.says(
-            "Weights only load failed",
-            "Attempting to deserialize object on a CUDA device",
-            "PytorchStreamReader failed",
+        if evidence.says("Weights only load failed"):
+            return False
+        loads = evidence.inside("torch.serialization", "pickle", "zipfile")
+        return (
+            (loads and (evidence.is_a("FileNotFoundError", "BadZipFile") or evidence.says("negative seek value")))
+            or evidence.says("PytorchStreamReader failed", "pickle data was truncated", "invalid load key")
+            or (evidence.is_a("EOFError", "UnpicklingError") and unpickled(evidence))
         )
-        missing = evidence.is_a("FileNotFoundError", "UnpicklingError", "EOFError") and evidence.inside(
-            "torch.serialization", "pickle", "zipfile"
-        )
-        return device or missing
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        path = re.search(r"No such file or directory: '([^']+)'", evidence.message)
+        empty = evidence.is_a("EOFError") or evidence.says("Ran out of input")
+        state = f"{path[1]} is not there" if path else "the file is empty" if empty else "the file is not whole"
         yield self.finding(
-            "a checkpoint could not be read",
+            f"a checkpoint could not be read: {state}",
             where=evidence.where,
             seen=evidence.said,
-            expected="a whole file of weights, loaded onto a device that is there",
-            help='save plain state_dict()s, and load them with map_location="cpu"',
+            expected="a whole file",
+            help="print os.path.abspath of it and list its folder: relative paths begin at the working folder"
+            if path
+            else "look at its size: it was cut off while it was written. Write to another name, then os.replace() it",
             confidence=0.9,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told, refused_parameter
+from rldebug.evidence.crashes.signs import nan_told, operands_told, refused_parameter
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -52,7 +52,7 @@ class MaskedWithInfinity(Rule):
         yield self.finding(
             "a masked loss has become NaN",
             where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            seen=f"{evidence.said}{operands_told(evidence)}{nan_told(evidence)}",
             expected="finite log-probs",
             help="mask logits with -1e9 in place of -inf, or leave the masked actions out of the entropy",
             confidence=0.6,

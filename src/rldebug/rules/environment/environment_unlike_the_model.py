@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -45,20 +46,21 @@ class EnvironmentUnlikeTheModel(Rule):
         return evidence.says(
             "number of environments to be set is different",
             "(Observation|Action) spaces do not match",
-            "observation spaces? (is|are|do) not",
-            "only supports .* as action spaces",
+            "observation spaces? (is|are|do) not(?! equivalent)",
             "Unexpected observation shape",
-            "sub-environments.* not equivalent",
         )
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        both = re.search(r"(Observation|Action) spaces do not match: (.+?\)) != (.+)", evidence.message)
+        told = f": the model has {both[2]}, the environment {both[3]}" if both else ""
         yield self.finding(
-            "a model was given an environment that it was not made for",
+            f"a model was given an environment that it was not made for{told}",
             where=evidence.where,
             seen=f"{evidence.said}{operands_told(evidence)}",
             expected="an environment with the spaces and the number of the one it was made with",
-            help="make every environment with one function, and print the spaces and num_envs of both",
+            help="make every environment, for training, evaluation and play, with one function: the same wrappers "
+            "(frame stack, grey, VecTransposeImage, flattening) in the same order, and the same number of them",
             confidence=0.85,
         )

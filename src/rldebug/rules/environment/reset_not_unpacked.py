@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told, reset_kept_whole
+from rldebug.evidence.crashes.bound import bound
+from rldebug.evidence.crashes.signs import operands_told, reset_kept_whole
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -55,16 +56,20 @@ class ResetNotUnpacked(Rule):
             "not 'dict'",
             "unsupported operand type.*'tuple'",
         )
-        return fed and reset_kept_whole(evidence)
+        mixed = evidence.says(r"passed a tuple to the predict\(\) function")  # Stable-Baselines3
+        return mixed or (fed and reset_kept_whole(evidence))
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        pairs = [name for name, fact in evidence.operands().items() if fact.get("type") == "tuple"]
+        origin = bound(evidence, evidence.at, pairs[0]) if pairs else None
+        came = f", made in {origin.place} by `{origin.text}`" if origin else ""
         yield self.finding(
             "what reset() returns was used as the observation",
             where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            seen=f"{evidence.said}{operands_told(evidence)}{came}",
             expected="the first of the two that reset() returns",
-            help="write obs, info = env.reset()",
+            help=f"write {pairs[0] if pairs else 'obs'}, info = env.reset()",
             confidence=0.9,
         )

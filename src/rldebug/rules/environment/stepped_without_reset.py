@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told
-from rldebug.finding import Finding, Severity
+from rldebug.evidence.crashes.bound import bindings, class_named
+from rldebug.finding import Finding, Severity, Where
 from rldebug.rule import Rule
 
 
@@ -17,7 +19,8 @@ class SteppedWithoutReset(Rule):
     """The environment is stepped before it was reset.
 
     ## What it checks
-    `step()` was refused because the environment has not been reset, or because its episode has ended.
+    `step()` was refused because the environment has not been reset, or because its episode has ended; or it read an
+    attribute that only `reset()` makes.
 
     ## Why it matters
     There is no state to step from.
@@ -43,18 +46,63 @@ class SteppedWithoutReset(Rule):
     reads: ClassVar[str] = "Crash"
 
     def concerns(self, evidence: Crash) -> bool:
-        return evidence.is_a("ResetNeeded") or evidence.says(
-            r"Cannot call env\.step\(\) before", "step environment that needs reset", "needs? (to be )?reset before"
+        return (
+            evidence.is_a("ResetNeeded")
+            or evidence.says(
+                r"Cannot call env\.step\(\) before",
+                "step environment that needs reset",
+                "needs? (to be )?reset before",
+                r"You are calling 'step\(\)' even though this environment has already returned",
+                "state is None, it probably hasn't be(en)? reset yet",
+            )
+            or _made_by_reset(evidence) is not None
         )
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        attribute = _made_by_reset(evidence)
+        ended = evidence.says("has already returned", "needs reset")
+        environments = _stepped(evidence)
+        env = f"the environment {environments[0]}" if len(environments) == 1 else "the environment"
+        used = "rendered" if evidence.says(r"env\.render\(\)") else "stepped"
         yield self.finding(
-            "the environment was stepped without a reset",
-            where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            f"{env} was stepped after its episode had ended" if ended else f"{env} was {used} before it was reset",
+            where=_caller(evidence),
+            seen=evidence.said + (f"; self.{attribute} is made in reset(), which has not run" if attribute else ""),
             expected="reset() before the first step and after each end",
-            help="call reset() before the loop, and whenever terminated or truncated",
+            help="call reset() whenever terminated or truncated, also where the episode ends during a wrapper's own "
+            "reset() or between two rollouts"
+            if ended
+            else "call reset() before the loop, on the same environment that is stepped",
             confidence=0.95,
         )
+
+
+def _made_by_reset(crash: Crash) -> str | None:
+    """The attribute of an environment that is missing, where only its reset() makes it."""
+    missing = re.search(r"'(\w+)' object has no attribute '(\w+)'", crash.message)
+    if missing is None or not any(frame.own and frame.function in ("step", "render") for frame in crash.frames):
+        return None
+    if (found := class_named(crash, missing[1])) is None:
+        return None
+    makers = {
+        method.name
+        for method in found[1].body
+        if isinstance(method, ast.FunctionDef)
+        for _ in bindings(method, f"self.{missing[2]}")
+    }
+    return missing[2] if "reset" in makers and "__init__" not in makers else None
+
+
+def _stepped(crash: Crash) -> list[str]:
+    """The environments that the line outside of them names."""
+    outside = [frame for frame in crash.own if frame.owner != "environment"]
+    named = [(name, outside[-1].facts.get(name, {})) for name in outside[-1].operands] if outside else []
+    return [name for name, fact in named if fact.get("kind") == "environment"]
+
+
+def _caller(crash: Crash) -> Where:
+    """The line that stepped it, rather than the one inside the environment that found nothing."""
+    outside = [frame for frame in crash.own if frame.owner != "environment"]
+    return replace(crash.where, file=outside[-1].file, line=outside[-1].line) if outside else crash.where

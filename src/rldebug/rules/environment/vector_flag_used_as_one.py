@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.signs import operands_told, ordered_by_priority
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -45,7 +45,7 @@ class VectorFlagUsedAsOne(Rule):
         return evidence.says(
             r"Boolean value of Tensor with more than one value is ambiguous",
             "truth value of an array with more than one element",
-        )
+        ) and not ordered_by_priority(evidence)
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):

@@ -10,6 +10,37 @@ from rldebug.evidence.crash import Crash
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
+# What is said, what it means, what to do.
+_CAUSES = (
+    (
+        "Torch not compiled with CUDA enabled",
+        "this PyTorch was built for the CPU only",
+        "install the build for CUDA, as pytorch.org tells it, or choose the device by what is there: "
+        'device = "cuda" if torch.cuda.is_available() else "cpu"',
+    ),
+    (
+        "Found no NVIDIA driver|No CUDA GPUs are available",
+        "no GPU of NVIDIA can be reached from here",
+        "run nvidia-smi; look at CUDA_VISIBLE_DEVICES and at how the container was started; or choose the device by "
+        "torch.cuda.is_available()",
+    ),
+    (
+        "NVIDIA driver on your system is too old|CUDA driver version is insufficient",
+        "the driver is older than this PyTorch needs",
+        "update the driver, or install PyTorch for the version of CUDA that nvidia-smi shows",
+    ),
+    (
+        "invalid device ordinal|Invalid device id",
+        "there are fewer GPUs than the number asked for",
+        "print torch.cuda.device_count(); numbers begin at 0, and count only those in CUDA_VISIBLE_DEVICES",
+    ),
+    (
+        "not linked with support for|from the 'MPS' backend|MPS backend is not available|PyTorch is not linked",
+        "this PyTorch does not have that kind of device",
+        'choose the device by what is there: device = "cuda" if torch.cuda.is_available() else "cpu"',
+    ),
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class GpuMissing(Rule):
@@ -42,23 +73,17 @@ class GpuMissing(Rule):
     reads: ClassVar[str] = "Crash"
 
     def concerns(self, evidence: Crash) -> bool:
-        return evidence.says(
-            "Torch not compiled with CUDA enabled",
-            "No CUDA GPUs are available",
-            "Found no NVIDIA driver",
-            "invalid device ordinal",
-            "NVIDIA driver on your system is too old",
-            "not linked with support for (cuda|mps)",
-        )
+        return any(evidence.says(text) for text, _, _ in _CAUSES)
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
-        if not self.concerns(evidence):
-            return
-        yield self.finding(
-            "a GPU was asked for that is not there",
-            where=evidence.where,
-            seen=evidence.said,
-            expected="a device that this machine has",
-            help="choose it by torch.cuda.is_available()",
-            confidence=0.95,
-        )
+        for text, meaning, help in _CAUSES:
+            if evidence.says(text):
+                yield self.finding(
+                    f"a GPU was asked for that is not there: {meaning}",
+                    where=evidence.where,
+                    seen=evidence.said + (f", in `{evidence.at.source}`" if evidence.at else ""),
+                    expected="a device that this machine has",
+                    help=help,
+                    confidence=0.95,
+                )
+                return

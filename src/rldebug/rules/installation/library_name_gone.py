@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
+from rldebug.evidence.crashes.imports import own_import
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -30,6 +31,25 @@ _LIBRARIES = (
     "cv2",
     "wandb",
 )
+# What is gone -> what to write instead.
+_INSTEAD = {
+    "numpy.bool8": "np.bool_, and move from gym to gymnasium where it is gym that asks for it",
+    "numpy.bool": "bool, or np.bool_",
+    "numpy.float": "float, or np.float32",
+    "numpy.int": "int, or np.int64",
+    "numpy.object": "object",
+    "numpy.product": "np.prod",
+    "numpy.cumproduct": "np.cumprod",
+    "numpy.sometrue": "np.any",
+    "numpy.in1d": "np.isin",
+    "numpy.trapz": "np.trapezoid",
+    "gymnasium.wrappers.Monitor": 'gymnasium.wrappers.RecordVideo(env, "videos") and RecordEpisodeStatistics(env)',
+    "gym.wrappers.Monitor": 'gymnasium.wrappers.RecordVideo(env, "videos") and RecordEpisodeStatistics(env)',
+    "gymnasium.wrappers.FrameStack": "gymnasium.wrappers.FrameStackObservation(env, stack_size)",
+    "gymnasium.wrappers.GrayScaleObservation": "gymnasium.wrappers.GrayscaleObservation",
+    "gymnasium.wrappers.AutoResetWrapper": "gymnasium.wrappers.Autoreset",
+    "gymnasium.vector.make": "gymnasium.make_vec(id, num_envs=…)",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,19 +83,37 @@ class LibraryNameGone(Rule):
     reads: ClassVar[str] = "Crash"
 
     def concerns(self, evidence: Crash) -> bool:
-        named = re.search(
-            r"module '(\w+)[\w.]*' has no attribute|cannot import name '\w+' from '(\w+)", evidence.message
-        )
-        return named is not None and (named[1] or named[2]) in _LIBRARIES
+        return _named(evidence) is not None and own_import(evidence) is None
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
-        if not self.concerns(evidence):
+        named = _named(evidence)
+        if named is None:
             return
+        module, name, instead = named
         yield self.finding(
-            "a name was not found in an installed library",
+            f"the library {module} has no {name}: it is gone, or was never there",
             where=evidence.where,
-            seen=evidence.said,
+            seen=evidence.said + (f", in `{evidence.at.source}`" if evidence.at else ""),
             expected="a version of the library that has it",
-            help="look the name up in the library's notes, or install the version the program was written for",
+            help=f"write {instead}"
+            if instead
+            else f"look {name} up in the notes of {module}, or install the version that the program was written for",
             confidence=0.9,
         )
+
+
+def _named(crash: Crash) -> tuple[str, str, str] | None:
+    """The module, the name, and what to write instead where that is known."""
+    if found := re.search(r"`(np\.\w+)` was removed in the NumPy 2\.0 release\. (?:Use `([^`]+)`)?", crash.message):
+        return "numpy", found[1], found[2] or _INSTEAD.get(found[1].replace("np.", "numpy."), "")
+    if found := re.search(r"'(\w+)' has been renamed with `([\w.]+)`", crash.message):
+        return "gymnasium", found[1], f"gymnasium.{found[2]}"
+    if found := re.search(r"module '([\w.]+)' has no attribute '(\w+)'", crash.message):
+        module, name = found[1], found[2]
+    elif found := re.search(r"cannot import name '(\w+)' from '([\w.]+)'", crash.message):
+        module, name = found[2], found[1]
+    else:
+        return None
+    if module.split(".")[0] not in _LIBRARIES:
+        return None
+    return module, name, _INSTEAD.get(f"{module}.{name}", "")

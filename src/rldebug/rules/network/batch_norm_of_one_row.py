@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -51,7 +52,7 @@ class BatchNormOfOneRow(Rule):
         yield self.finding(
             "batch normalisation was given one row in training mode",
             where=evidence.where,
-            seen=f"{evidence.said}",
+            seen=f"{evidence.said}{operands_told(evidence)}",
             expected="evaluation mode while acting, and minibatches of more than one row",
             help="call net.eval() before acting and net.train() before the update, or use LayerNorm",
             confidence=0.95,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -43,7 +43,10 @@ class HiddenStateUnfit(Rule):
     reads: ClassVar[str] = "Crash"
 
     def concerns(self, evidence: Crash) -> bool:
-        return evidence.says(r"Expected hidden(\[\d\])? size|hx has inconsistent|For (un)?batched .*hx|expected hidden")
+        return evidence.says(
+            r"Input batch size \d+ doesn't match hidden|Expected hidden(\[\d\])? size|hx has inconsistent|For "
+            r"(un)?batched .*hx|expected hidden"
+        )
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import told, width_refused
+from rldebug.evidence.crashes.signs import sizes_told, told, width_refused
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -57,7 +57,7 @@ class LayerWidthsDiffer(Rule):
         yield self.finding(
             "a layer was given another width than it was made for",
             where=evidence.where,
-            seen=f"{evidence.said}{made}",
+            seen=f"{evidence.said}{made}{sizes_told(evidence)}",
             expected="each layer as wide at its input as the one before at its output",
             help="make this layer for the width that arrives; print the shapes before and after each layer",
             confidence=0.85,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import refused_parameter
+from rldebug.evidence.crashes.signs import nan_mended, nan_told, refused_parameter
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -68,11 +68,14 @@ class NetworkOutputsNan(Rule):
             for _, _, fact in evidence.held("network")
             if fact.get("nonfinite")
         ]
+        made = evidence.nan
+        data = made is not None and not broken and not made["network"] and not made["value"].get("ops")
         yield self.finding(
-            "the network gives NaN",
+            f"{made['name']} is NaN" if made and data else "the network gives NaN",
             where=evidence.where,
-            seen=f"{evidence.said}{f'; {broken[0]}' if broken else ''}",
+            seen=f"{evidence.said}{f'; {broken[0]}' if broken else ''}{nan_told(evidence)}",
             expected="finite numbers",
-            help="check each term of the loss for NaN before backward(): the first that is holds the mistake",
+            help=nan_mended(evidence)
+            or "check each term of the loss for NaN before backward(): the first that is holds the mistake",
             confidence=0.5,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import column_kept, operands_told
+from rldebug.evidence.crashes.signs import column_kept, operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.lines import at, shown, sized
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -55,11 +56,36 @@ class OptimizerGivenNoParameters(Rule):
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        graph = evidence.graph
+        name, made = str(graph.get("name", "")), graph.get("made")
+        kept = graph.get("attribute") and f"{graph['network']}.{graph['attribute']}"
+        message = "an optimizer was given nothing that it can train"
+        help = "keep layers in nn.ModuleList, and make a lone parameter on its device before it requires a gradient"
+        seen = operands_told(evidence)
+        if kept:
+            message = f"the layers of {kept} are in a plain {graph['type']}, where parameters() does not find them"
+            seen = f"; {kept} holds {graph['count']} modules, made in {shown(evidence, made) or 'another place'}"
+            better = "nn.ModuleDict" if graph["type"] == "dict" else "nn.ModuleList"
+            help = f"make it self.{graph['attribute']} = {better}(…)"
+        elif graph.get("used_up"):
+            message = f"{graph['used_up']} is a generator that was used up: it gives no parameters the second time"
+            seen = f"; made in {shown(evidence, made)}" if made else ""
+            help = f"make a list of it: {graph['used_up']} = list(….parameters())"
+        elif graph.get("network"):
+            message = f"{graph['network']} has no parameters"
+            seen = f"; {graph['network']}.parameters() gives nothing"
+            help = "make its layers before the optimizer, as attributes of the module or in nn.ModuleList"
+        elif graph.get("fault") == "tensor" and name:
+            message = f"{name} is computed, not a parameter: an optimizer cannot train it"
+            by = f" by {graph['by']}" if graph.get("by") else ""
+            line = shown(evidence, made) or "another line"
+            seen = f"; {sized(name, graph.get('shape'))} came out of an operation{by}, in {line}"
+            help = f"make {name} on its device, and only then .requires_grad_(); compute from it in the loss"
         yield self.finding(
-            "an optimizer was given nothing that it can train",
-            where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            message,
+            where=at(evidence, made),
+            seen=f"{evidence.said}{seen}",
             expected="the parameters of a network, or leaves that require a gradient",
-            help="keep layers in nn.ModuleList, and make a lone parameter on its device before it requires a gradient",
+            help=help,
             confidence=0.95,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import refused_parameter
+from rldebug.evidence.crashes.signs import nan_told, rates_of, refused_parameter
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -17,7 +17,7 @@ class TrainingDiverged(Rule):
     """Training diverged: the weights are NaN after many updates.
 
     ## What it checks
-    A distribution refused NaN; the weights themselves are NaN, and that after many updates or at a great learning rate.
+    A distribution refused NaN; the weights themselves are NaN, and that after many updates.
 
     ## Why it matters
     Once a weight is NaN every output is.
@@ -61,11 +61,11 @@ class TrainingDiverged(Rule):
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
-        rates = sorted({str(rate) for _, _, fact in evidence.held("optimizer") for rate in fact["lr"]})
+        rates = ", ".join(f"{rate:g}" for rate in rates_of(evidence)) or "unknown"
         yield self.finding(
             "the weights have become NaN",
             where=evidence.where,
-            seen=f"{evidence.said}; learning rate {', '.join(rates) or 'unknown'}",
+            seen=f"{evidence.said}; learning rate {rates}{nan_told(evidence)}",
             expected="finite weights",
             help="divide the learning rate by ten and clip the norm of the gradient; then look for the first NaN",
             confidence=0.6,

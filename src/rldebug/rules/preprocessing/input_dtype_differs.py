@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told, told
+from rldebug.evidence.crashes.signs import operands_told, told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -45,7 +45,7 @@ class InputDtypeDiffers(Rule):
     def concerns(self, evidence: Crash) -> bool:
         weights = evidence.says(
             r"(mat1 and mat2|m1 and m2|self and mat2) (must|to) have the same dtype",
-            r"expected scalar type \w+ but found \w+",
+            r"expected scalar type (?!Long)\w+ but found \w+",
             r"not implemented for '(Long|Byte|Int|Short|Char|Bool)'",
             r"both arguments to linear|must have the same dtype",
         )
@@ -57,11 +57,40 @@ class InputDtypeDiffers(Rule):
             return
         layer = evidence.layer or {}
         fed = f"; a {layer['type']} was fed with {told(layer['input'])}" if layer else operands_told(evidence)
+        name, others = _unlike(evidence)
+        fed += f"; that is {name}" if name and layer else ""
+        fed += f"; {', '.join(others)} {'are' if len(others) > 1 else 'is'} of that dtype too" if others else ""
+        bytes_fed = layer.get("input", {}).get("dtype") == "uint8" or evidence.says("unsigned char", r"\bByte\b")
         yield self.finding(
             "the network was fed another dtype than its weights have",
             where=evidence.where,
             seen=f"{evidence.said}{fed}",
             expected=f"{layer['weight']['dtype']}" if layer.get("weight") else "float32",
-            help="cast where observations become tensors: torch.as_tensor(obs, dtype=torch.float32)",
+            help=f"cast {_listed([name or 'obs', *others])} where "
+            f"{'they become tensors' if others else 'it becomes a tensor'}: "
+            f"torch.as_tensor({name or 'obs'}, dtype=torch.float32)"
+            f"{'; an image of bytes also wants / 255' if bytes_fed else ''}",
             confidence=0.85 if layer.get("first", True) else 0.6,
         )
+
+
+def _unlike(crash: Crash) -> tuple[str, list[str]]:
+    """The name of what was fed, and of all else in the frame that is of the same dtype and would be refused next."""
+    facts = crash.at.facts if crash.at is not None else {}
+    shaped = {name: fact for name, fact in facts.items() if fact["kind"] == "tensor" and not fact.get("ops")}
+    given = (crash.layer or {}).get("handed") or [(crash.layer or {}).get("input", {})]
+    fed = [
+        name
+        for name in crash.operands()
+        if name in shaped
+        and any(all(shaped[name][key] == each.get(key) for key in ("shape", "dtype")) for each in given)
+    ]
+    if len(fed) != 1:
+        return "", []
+    wrong = shaped[fed[0]]["dtype"]
+    others = [name for name, fact in shaped.items() if name != fed[0] and fact["dtype"] == wrong and "." not in name]
+    return fed[0], others[:6] if wrong == "float64" else []
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

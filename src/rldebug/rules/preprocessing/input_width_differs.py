@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import channels_misplaced, observation_spaces, told, width_refused
+from rldebug.evidence.crashes.signs import (
+    channels_misplaced,
+    observation_spaces,
+    operands_told,
+    sizes_told,
+    told,
+    width_refused,
+)
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -50,7 +57,7 @@ class InputWidthDiffers(Rule):
         if not self.concerns(evidence):
             return
         layer = evidence.layer or {}
-        fed = f"; fed with {told(layer['input'])}" if layer else ""
+        fed = f"; fed with {told(layer['input'])}{sizes_told(evidence)}" if layer else operands_told(evidence)
         spaces = observation_spaces(evidence)
         yield self.finding(
             "the network was fed another width than its first layer takes",

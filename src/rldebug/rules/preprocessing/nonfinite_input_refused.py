@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import refused_parameter
+from rldebug.evidence.crashes.signs import nan_mended, nan_told, refused_parameter
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -50,11 +50,13 @@ class NonfiniteInputRefused(Rule):
         if not self.concerns(evidence):
             return
         names = [name for _, name, fact in evidence.held("array") if fact.get("nan")]
+        names = [evidence.nan["name"]] if evidence.nan else names
         yield self.finding(
             "the network was fed NaN",
             where=evidence.where,
-            seen=f"{evidence.said}; {names[0]} holds NaN, the weights do not",
+            seen=f"{evidence.said}; {names[0]} holds NaN, the weights do not{nan_told(evidence)}",
             expected="finite observations",
-            help="check for NaN behind the environment, and behind each step of the preprocessing",
+            help=nan_mended(evidence)
+            or "check for NaN behind the environment, and behind each step of the preprocessing",
             confidence=0.7,
         )

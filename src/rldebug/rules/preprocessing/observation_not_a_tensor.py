@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told, reset_kept_whole
+from rldebug.evidence.crashes.signs import operands_told, reset_kept_whole
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -25,7 +25,7 @@ class ObservationNotATensor(Rule):
     ## Likely causes
     1. The conversion is missing where the program acts. Confirm: print the type of what is fed.
     2. The observation is a dict or holds parts of different shapes, and is converted as a whole. Confirm: the same.
-    3. Some rows are None, or an image was flipped without a copy. Confirm: the same.
+    3. Some rows are None. Confirm: the same.
 
     ## What to try first
     Convert with `torch.as_tensor(obs, dtype=torch.float32)` right behind the environment.
@@ -48,7 +48,7 @@ class ObservationNotATensor(Rule):
             "expected np.ndarray",
             "Could not infer dtype of",
             "can't convert np.ndarray of type numpy.object_",
-            "At least one stride in the given numpy array is negative",
+            r"expected Tensor as element \d+ in argument \d+, but got numpy",
             r"received an invalid combination of arguments - got \((dict|tuple|numpy)",
         )
         return fed and not reset_kept_whole(evidence)
@@ -56,11 +56,14 @@ class ObservationNotATensor(Rule):
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        none = evidence.says("dtype of NoneType", "got NoneType")
         yield self.finding(
-            "the network was fed something that is not a tensor",
+            "None was to become a tensor" if none else "the network was fed something that is not a tensor",
             where=evidence.where,
             seen=f"{evidence.said}{operands_told(evidence)}",
             expected="a tensor",
-            help="convert with torch.as_tensor(obs, dtype=torch.float32) right behind the environment",
+            help="store zeros in place of None for the state after the last, and multiply its value by 1 - done"
+            if none
+            else "convert with torch.as_tensor(obs, dtype=torch.float32) right behind the environment",
             confidence=0.85,
         )

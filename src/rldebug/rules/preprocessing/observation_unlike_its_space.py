@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import observation_unlike_space, operands_told
+from rldebug.evidence.crashes.signs import observation_unlike_space, operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -18,6 +19,7 @@ class ObservationUnlikeItsSpace(Rule):
 
     ## What it checks
     Storing a row failed; the storage has the shape of the environment's `observation_space`, and the row has another.
+    Or a vector of environments could not put the observations of all together.
 
     ## Why it matters
     Everything that is made from the space, the buffer and the first layer, is made for other observations.
@@ -43,16 +45,39 @@ class ObservationUnlikeItsSpace(Rule):
     reads: ClassVar[str] = "Crash"
 
     def concerns(self, evidence: Crash) -> bool:
-        return observation_unlike_space(evidence)
+        return observation_unlike_space(evidence) or _in_a_vector(evidence)
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        found = re.search(r"input array from shape (\([\d,]*\)) into shape (\([\d,]*\))", evidence.message)
+        shapes = f": {found[1]} instead of {found[2]}" if found else _shapes(evidence)
+        environments = [fact for _, _, fact in evidence.held("environment") if fact.get("observation_space")]
+        space = tuple(environments[0]["observation_space"]["shape"] or ()) if environments else None
+        layers = [layer["type"] for layer in environments[0].get("layers", [])] if environments else []
         yield self.finding(
-            "an observation has another shape than its space",
+            f"an observation has another shape than its space{shapes}",
             where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            seen=f"{evidence.said}{operands_told(evidence)}"
+            + (f"; the space of {' around '.join(layers)} has shape {space}" if space else ""),
             expected="observations of the shape that observation_space declares",
-            help="compare obs.shape with env.observation_space.shape behind each wrapper",
+            help="compare obs.shape with env.observation_space.shape behind each wrapper, and let the one that changes "
+            "the observation change the space too; gymnasium's check_env(env) does it for you",
             confidence=0.75,
         )
+
+
+def _in_a_vector(crash: Crash) -> bool:
+    """A vector of environments puts the observations of all into one array."""
+    refused = crash.says("Output array is the wrong shape", "could not broadcast input array", "cannot reshape array")
+    return refused and crash.inside("gymnasium.vector.utils", "stable_baselines3.common.vec_env.dummy_vec_env")
+
+
+def _shapes(crash: Crash) -> str:
+    """Of what the environments returned, and of the place that the vector has for each."""
+    rows = [fact for frame in crash.frames for name, fact in frame.facts.items() if name == "self._env_obs"]
+    whole = [fact for frame in crash.frames for name, fact in frame.facts.items() if name == "self._observations"]
+    items = rows[0].get("items", []) if rows else []
+    if not items or not whole or "shape" not in items[0] or "shape" not in whole[0]:
+        return ""
+    return f": {tuple(items[0]['shape'])} instead of {tuple(whole[0]['shape'][1:])}"

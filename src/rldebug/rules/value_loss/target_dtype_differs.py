@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -43,9 +43,9 @@ class TargetDtypeDiffers(Rule):
     reads: ClassVar[str] = "Crash"
 
     def concerns(self, evidence: Crash) -> bool:
-        return evidence.says(
-            r"Found dtype \w+ but expected \w+|result type \w+ can't be cast to the desired output type"
-        )
+        # Outside of a loss it is an operation in place on integers.
+        cast = evidence.says(r"result type \w+ can't be cast to the desired output type")
+        return evidence.says(r"Found dtype \w+ but expected \w+") or (cast and evidence.inside("torch.nn.functional"))
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crash_place import regression
-from rldebug.evidence.crash_signs import operands_told
+from rldebug.evidence.crashes.lines import at, not_reduced
+from rldebug.evidence.crashes.place import regression
+from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
@@ -48,11 +49,12 @@ class ValueLossNotReduced(Rule):
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        name, told, mended = not_reduced(evidence)
         yield self.finding(
-            "the value loss is not a single number",
-            where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            f"the value loss {name}is not a single number",
+            where=at(evidence, evidence.graph.get("reduced") or evidence.graph.get("made")),
+            seen=f"{evidence.said}{told or operands_told(evidence)}",
             expected="a tensor of one element",
-            help="take the mean of the loss over the batch before backward()",
+            help=mended,
             confidence=0.85,
         )

@@ -1,0 +1,61 @@
+import pytest
+
+from rldebug.rules.discounting.own_value_added import OwnValueAdded
+from tests.judge import quiet
+from tests.rules.sources import points_at, text
+
+_HEAD = """
+import torch
+import torch.nn.functional as F
+from torch import nn
+net = nn.Linear(4, 2)
+slow = nn.Linear(4, 2)
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        """
+for t in reversed(range(n)):
+    delta = rewards[t] + gamma * values[t] * (1 - ends[t]) - values[t]  # here
+""",
+        """
+def update(obs, act, rew, nxt, end):
+    with torch.no_grad():
+        y = rew + 0.99 * (1 - end) * slow(obs).max(1)[0]  # here
+    return F.mse_loss(net(obs).gather(1, act), y)
+""",
+        """
+class Agent:
+    def loss(self, batch):
+        here = net(batch.obs)
+        there = slow(batch.obs).detach()  # here
+        goal = batch.rew + self.gamma * there
+        return (here - goal).pow(2).mean()
+""",
+    ],
+)
+def test_fires_where_a_state_is_its_own_future(code):
+    points_at(OwnValueAdded(), _HEAD + code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for t in range(n):\n    delta = r[t] + gamma * v[t + 1] * (1 - d[t]) - v[t]",
+        "y = r + 0.99 * slow(s2).max(1)[0]\nloss = F.mse_loss(net(s), y.detach())",
+        "loss = F.mse_loss(net(s), slow(s).detach())",
+        """
+obs = start
+here = net(obs)
+obs = after
+y = r + 0.99 * slow(obs)
+loss = F.mse_loss(here, y.detach())
+""",
+        "x = a[i] + 0.5 * b[i] - c[i]",
+        "x = 2 * v[i] - v[i]",
+    ],
+)
+def test_quiet_about_the_next_state(code):
+    quiet(OwnValueAdded(), text(_HEAD + code))

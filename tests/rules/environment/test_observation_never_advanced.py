@@ -1,0 +1,100 @@
+import pytest
+
+from rldebug.rules.environment.observation_never_advanced import ObservationNeverAdvanced
+from tests.judge import quiet
+from tests.rules.sources import points_at, text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        """
+        import gymnasium as gym
+        world = gym.make("CartPole-v1")
+        seen, _ = world.reset()
+        for k in range(1000):
+            move = brain.choose(seen)  # here
+            fresh, gain, end, cut, _ = world.step(move)
+            shelf.put((seen, move, gain, fresh, end))
+            if end or cut:
+                seen, _ = world.reset()
+        """,
+        """
+        import gymnasium as gym
+        env = gym.make("CartPole-v1")
+        obs, _ = env.reset()
+        done = False
+        while not done:
+            action = agent.act(obs)  # here
+            next_obs, reward, terminated, truncated, _ = env.step(action)
+            memory.add(obs, action, reward, next_obs)
+            done = terminated or truncated
+        """,
+        """
+        def episode(env, net):
+            first = env.reset()
+            state = torch.as_tensor(first)
+            for t in range(200):
+                a = net(state).argmax().item()  # here
+                after, r, done, info = env.step(a)
+                if done:
+                    break
+        """,
+    ],
+)
+def test_fires_where_the_loop_never_renews_it(code):
+    points_at(ObservationNeverAdvanced(), code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        """
+        import gymnasium as gym
+        world = gym.make("CartPole-v1")
+        seen, _ = world.reset()
+        for k in range(1000):
+            move = brain.choose(seen)
+            fresh, gain, end, cut, _ = world.step(move)
+            seen = fresh
+            if end or cut:
+                seen, _ = world.reset()
+        """,
+        """
+        obs, _ = env.reset()
+        while True:
+            action = agent.act(obs)
+            next_obs, reward, terminated, truncated, _ = env.step(action)
+            obs = next_obs
+        """,
+        """
+        obs, _ = env.reset()
+        while True:
+            obs, reward, terminated, truncated, _ = env.step(agent.act(obs))
+        """,
+        """
+        obs, _ = env.reset()
+        action = agent.act(obs)
+        for _ in range(4):
+            after, reward, terminated, truncated, _ = env.step(action)
+        """,
+        """
+        while True:
+            obs, _ = env.reset()
+            after, reward, terminated, truncated, _ = env.step(agent.act(obs))
+        """,
+        """
+        obs, _ = env.reset()
+        while True:
+            after, reward, terminated, truncated, _ = env.step(agent.act(obs))
+            obs[:] = after
+        """,
+        """
+        obs, _ = env.reset()
+        for k in range(10):
+            _, reward, terminated, truncated, _ = env.step(bandit.act(obs))
+        """,
+    ],
+)
+def test_quiet_where_it_is_renewed(code):
+    quiet(ObservationNeverAdvanced(), text(code))
