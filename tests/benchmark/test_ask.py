@@ -119,7 +119,7 @@ def test_a_peer_that_looks_at_returns_is_told_them_without_its_own_seed(corpus):
 def test_the_shelf(corpus):
     assert {"env", "probe", "verify", "watch"} <= {each.name for each in means()}
     assert list(peers(corpus.folder)) == ["a-reader"]
-    with pytest.raises(CorpusError, match="no means is called ask: expected env, probe"):
+    with pytest.raises(CorpusError, match="no means is called ask: expected env, lint, probe"):
         find("ask")
     with pytest.raises(CorpusError, match="no tool is called b: expected rldebug, a-reader"):
         find_peer(corpus.folder, "b")

@@ -140,7 +140,7 @@ def test_env_checkers(name):
     write(CORRIDOR, "corridor.py")
     asked = {"env_check": {"target": "corridor.py:Corridor"}}
     assert codes(ask(name, **asked)) == []
-    write(CORRIDOR.replace("1.0], dtype", "9.0], dtype"), "corridor.py")
+    write(CORRIDOR.replace("1.0], dtype", "99.0], dtype"), "corridor.py")
     (found,) = ask(name, **asked)["findings"][:1]
     assert (found["component"], found["severity"], found["where"]["file"]) == ("environment", "error", "corridor.py")
     assert ask(name)["not_applicable"]

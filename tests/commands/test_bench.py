@@ -48,7 +48,7 @@ def test_measuring_then_asking_prints_a_table_and_draws_the_matrix(corpus, tmp_p
     [
         (["--corpus", "nowhere"], "nowhere: no such folder; expected a corpus of programs"),
         (["slow"], "no case in .* is called slow"),
-        (["--means", "guess"], "no means is called guess: expected env, probe"),
+        (["--means", "guess"], "no means is called guess: expected env, lint, probe"),
         (["--tool", "other"], "no tool is called other: expected rldebug"),
         (["--half", "development"], "no program is left"),
         (["--json", "no/where.json"], "there is no folder no"),

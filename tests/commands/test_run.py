@@ -229,7 +229,7 @@ def finding(code, severity, confidence, follows=()):
 def looks(monkeypatch):
     """What the rules say at each look, one after the other."""
     reports: list[list[Finding]] = []
-    monkeypatch.setattr("rldebug.recorded.recorded", lambda folder: None)
+    monkeypatch.setattr("rldebug.recorded.recorded", lambda folder, text: None)
     monkeypatch.setattr("rldebug.recorded.examine", lambda *_, **__: Report("run", findings=tuple(reports.pop(0))))
     monkeypatch.setattr("rldebug.run._FIRST_LOOK", 0.0)
 
