@@ -17,4 +17,4 @@ def test_quiet_by_default():
 
 
 def test_quiet_under_mps():
-    quiet(GpuForOneProcess(), machine(driver=SHUT, variables={"CUDA_MPS_PIPE_DIRECTORY": "/tmp/mps"}))
+    quiet(GpuForOneProcess(), machine(driver=SHUT, variables={"CUDA_MPS_PIPE_DIRECTORY": "mps"}))

@@ -1,4 +1,4 @@
-"""Creation sites: which line of the user's made which node of a graph. Costs a fifth of a small program's time.
+"""Creation sites: which line of the user's made which node of a graph. Costs time; see bench/overhead.py.
 
 Nodes are numbered in the order in which they are made. At each line of the user's code the number that comes next is
 looked at; a node is the work of the line during which its number was given. Nothing is attached to the graph, and
