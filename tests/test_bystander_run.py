@@ -11,6 +11,7 @@ import pytest
 
 from rldebug.benchmark.corpus import read_corpus
 from rldebug.benchmark.program import arguments, lay_out
+from rldebug.evidence.timings.reading import read_timing
 
 ROOT = Path(__file__).parent.parent
 CORPUS = read_corpus(ROOT / "bench" / "bugs" / "corpus")
@@ -42,6 +43,7 @@ for step in range(20):
 SB3 = ("ppo", "dqn", "sac", "td3")
 # Every phase is audited as far as 100 % allow: the hooks of audits are those that could do harm.
 OPTIONS = ("--overhead-budget", "1.0", "--record-only")
+PROFILES = (("profile", "--no-yardstick", "--quiet"), ("run", "--profile", *OPTIONS))
 
 
 @pytest.fixture(scope="module")
@@ -107,10 +109,10 @@ def compare(python, program, folder):
         assert list((run / "audits").glob("*.npz")), ran[2][-2000:]
 
 
-def quick_and_slow(bases):
+def quick_and_slow(bases, every=6):
     """Every sixth at once, and all of them with -m slow: each is run twice, in processes of its own."""
     return [
-        pytest.param(each, id=each.name, marks=() if place % 6 == 1 else pytest.mark.slow)
+        pytest.param(each, id=each.name, marks=() if place % every == 1 else pytest.mark.slow)
         for place, each in enumerate(bases)
     ]
 
@@ -130,6 +132,29 @@ def test_every_base_of_the_zoo_is_left_alone(base, python, tmp_path):
 def test_stable_baselines_is_left_alone(algorithm, python, tmp_path):
     pytest.importorskip("stable_baselines3")
     compare(python, [STEPS, SB3_PROGRAM, algorithm], tmp_path)
+
+
+@pytest.mark.parametrize("words", PROFILES, ids=" ".join)
+@pytest.mark.parametrize("base", quick_and_slow(CORPUS.bases, every=len(CORPUS.bases)))
+def test_a_profile_leaves_every_base_alone(base, words, python, tmp_path):
+    if base.missing():
+        pytest.skip(base.missing())
+    case = next(each for each in CORPUS.controls if each.base is base and each.name == "healthy")
+    folder, runs = tmp_path / "program", tmp_path / "runs"
+    folder.mkdir()
+    lay_out(case, folder)
+    program = [PROGRAM, STEPS, folder / base.entry, *arguments(case)]
+    bare = told(python(tmp_path / "bare", *program))
+    profiled = told(python(tmp_path / "profiled", "-m", "rldebug", *words, "--folder", runs, *program))
+    wrong = differences(bare, profiled)
+    if wrong and differences(bare, told(python(tmp_path / "again", *program))):
+        pytest.skip("differs from itself, without rldebug: its threads race")
+    assert not wrong, "\n".join(wrong)
+    run = next(runs.iterdir())
+    timing = read_timing(run)
+    assert not timing.problems
+    assert timing.slices, "nothing was sampled: that would prove nothing"
+    assert not json.loads((run / "run.json").read_text()).get("broken")
 
 
 def test_a_program_that_is_not_left_alone_is_noticed(python, tmp_path):

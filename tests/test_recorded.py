@@ -44,6 +44,45 @@ def test_a_run_that_was_killed_says_so(tmp_path):
     assert any("no end was recorded" in each for each in seen.problems)
 
 
+def timing(**changes):
+    """Of a program whose environment was stepped for a second."""
+    return json.dumps(
+        {
+            **{"format": 1, "first": 0.0, "end": 1.0, "own": 0.0, "way": "timer", "interval": 0.002},
+            **{"env_steps": 5, "updates": 0, "phases": 0, "windows": [], "environments": [], "moments": []},
+            **{"happened": [], "broken": {}, "spots": [["/lib/python3/a.py", "f", 1, "", 1, 0, 0, ""]]},
+            "stacks": [{"spots": [0], "inside": False, "ours": False, "rows": 0}],
+            "threads": {"0": {"events": 5, "cells": [[0, "step", "step", 0, True, "", 1.0, 500]]}},
+            **changes,
+        }
+    )
+
+
+def test_a_run_that_was_timed_has_its_timing(tmp_path):
+    assert folder(tmp_path / "none", counts(updates=0)).timing is None
+    (tmp_path / "timed").mkdir()
+    (tmp_path / "timed" / "timing.json").write_text(timing())
+    (tmp_path / "timed" / "run.json").write_text('{"format": 1, "state": "finished"}')
+    seen = recorded(tmp_path / "timed")
+    assert seen.timing.env_steps == 5
+    assert seen.timing in seen.evidences
+    assert not seen.empty
+    assert seen.problems == ()
+    assert recorded(tmp_path / "timed", text=False).timing is None
+
+
+def test_a_timing_that_says_nothing_or_cannot_be_read(tmp_path):
+    (tmp_path / "timed").mkdir()
+    (tmp_path / "timed" / "run.json").write_text('{"format": 1, "state": "finished"}')
+    (tmp_path / "timed" / "timing.json").write_text(timing(threads={"0": {"events": 0, "cells": []}}))
+    seen = recorded(tmp_path / "timed")
+    assert seen.timing not in seen.evidences
+    (tmp_path / "timed" / "timing.json").write_text(timing()[:-40])
+    seen = recorded(tmp_path / "timed")
+    assert seen.timing is None
+    assert any("timing.json cannot be read" in each for each in seen.problems)
+
+
 def test_observations_that_repeat_are_told():
     _, script = watched(q_learning)
     assert untraced(script) == ""

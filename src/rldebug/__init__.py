@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rldebug.probe import probe as probe
     from rldebug.rule import NotEnough as NotEnough
     from rldebug.rule import Rule as Rule
+    from rldebug.span import span as span
     from rldebug.train import train as train
     from rldebug.trap import Tripped as Tripped
     from rldebug.verify import verify as verify
@@ -41,6 +42,7 @@ _HOME = {
     "metric": "rldebug.metric",
     "probe": "rldebug.probe",
     "read_run": "rldebug.evidence.run",
+    "span": "rldebug.span",
     "train": "rldebug.train",
     "verify": "rldebug.verify",
     "watch": "rldebug.watch",

@@ -71,6 +71,7 @@ class Finding:
     where: Where = Where()
     follows: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()  # of the file it points at; for `rldebug lint --fix`, not part of the report
+    speedup: float | None = None  # how many times as fast the whole run would be, for advice about speed
 
     def __post_init__(self) -> None:
         # Here rather than in the report: a rule that gets it wrong is broken, and the other findings still come out.
@@ -101,6 +102,7 @@ class Finding:
                 "column": _whole(self.where.column),
             },
             "follows": list(self.follows),
+            **({} if self.speedup is None else {"speedup": round(float(self.speedup), 4)}),
         }
 
     @staticmethod
@@ -174,11 +176,15 @@ class Report:
 
 
 def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Roots before followers, severe before mild, sure before unsure."""
+    """Roots before followers, severe before mild, what is wrong before what is slow, the largest gain first, sure before
+    unsure."""
     order = {severity: place for place, severity in enumerate(SEVERITIES)}
-    return tuple(
-        sorted(findings, key=lambda each: (bool(each.follows), order[each.severity], -each.confidence, each.code))
-    )
+
+    def key(each: Finding) -> tuple[object, ...]:
+        gain = each.speedup or 0.0
+        return bool(each.follows), order[each.severity], gain > 0, -gain, -each.confidence, each.code
+
+    return tuple(sorted(findings, key=key))
 
 
 def _whole(number: int | None) -> int | None:

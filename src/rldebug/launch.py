@@ -27,7 +27,9 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _CUT = (
     os.path.join(_PACKAGE, "launch.py"),
     os.path.join(_PACKAGE, "run.py"),
+    os.path.join(_PACKAGE, "profile.py"),
     os.path.join(_PACKAGE, "capture") + os.sep,
+    os.path.join(_PACKAGE, "render", "progress_line.py"),
 )
 _before: list[types.ModuleType] = []  # the `__main__` that was: what is gone takes its globals along
 

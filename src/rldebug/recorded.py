@@ -21,6 +21,8 @@ from rldebug.evidence.graph import Graph, read_graph
 from rldebug.evidence.run import Run, read_run
 from rldebug.evidence.script import Script, read_script
 from rldebug.evidence.source import Source, read_sources
+from rldebug.evidence.timing import Timing
+from rldebug.evidence.timings.reading import TimingError, read_timing
 from rldebug.finding import Finding, Report
 from rldebug.forensics.program import program_of
 
@@ -41,11 +43,14 @@ class Recorded:
     sources: tuple[Source, ...] = ()
     warned: tuple[Crash, ...] = ()
     graph: Graph | None = None
+    timing: Timing | None = None
 
     @property
     def empty(self) -> bool:
         """Whether the program came to no step at all, did not fail either, and left the work to no other process."""
         if self.script is None or self.crash is not None or self.run.readings or self.script.noted("thread"):
+            return False
+        if self.timing is not None and self.timing.slices:
             return False
         return not (self.script.counts.get("updates") or self.script.counts.get("env_steps"))
 
@@ -53,7 +58,8 @@ class Recorded:
     def evidences(self) -> list[Any]:
         # Without a reading every rule that reads a Run would only say what it lacks.
         run = self.run if self.run.readings else None
-        known = (run, self.script, self.crash, self.graph, *self.warned, *self.sources)
+        timing = self.timing if self.timing is not None and self.timing.slices else None
+        known = (run, self.script, self.crash, self.graph, timing, *self.warned, *self.sources)
         return [each for each in known if each is not None]
 
 
@@ -66,14 +72,21 @@ def recorded(folder: Path, *, text: bool = True) -> Recorded:
         problems += [unwatched(script), untraced(script), *script.problems]
     if not run.readings:  # else the diagnosis names them
         problems += [each for each in run.problems if not each.startswith("readings.jsonl is missing")]
+    sources = tuple(read_sources(folder)) if text else ()
+    try:
+        timing = read_timing(folder, sources) if text else None
+    except TimingError as error:
+        timing = None
+        problems.append(str(error))
     return Recorded(
         run,
         script,
         read_crash(folder),
         tuple(each for each in problems if each),
-        tuple(read_sources(folder)) if text else (),
+        sources,
         read_warnings(folder),
         read_graph(folder),
+        timing,
     )
 
 

@@ -47,6 +47,7 @@ class Rule(Entry):
         confidence: float = 0.9,
         severity: Severity | None = None,
         edits: tuple[Edit, ...] = (),
+        speedup: float | None = None,
     ) -> Finding:
         return Finding(
             code=self.code,
@@ -60,6 +61,7 @@ class Rule(Entry):
             confidence=confidence,
             where=where or Where(),
             edits=edits,
+            speedup=speedup,
         )
 
     def thresholds(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import sys
 import threading
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rldebug.config import Config
 from rldebug.finding import Finding, Report, Severity
 from rldebug.launch import Ending, check, flush, name_of, run_to_its_end, show, when_imported
+from rldebug.render.progress_line import ProgressLine
 from rldebug.wishes import Wishes, configured
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ class Watched:
         self.error: BaseException | None = None  # what came out of it
         self.session: Any = None
         self.follower: Any = None
+        self.profiling: Any = None
         self.folder: Path | None = None
         self.sources: Any = None
         self.problems: list[str] = []
@@ -90,6 +93,9 @@ class Watched:
         self._crash: Crash | None = None
         self._explained: frozenset[str] = frozenset()  # codes that stand below the traceback
         self._rank = os.environ.get("RANK", "0") or "0"
+        self._line = ProgressLine(sys.stderr)
+        if not wishes.quiet:
+            self._line.begin()
 
     def begin(self) -> None:
         """The program has imported torch."""
@@ -102,6 +108,9 @@ class Watched:
             self.session.took(self._start + time.thread_time() - before)
             if (self.wishes.live or self.wishes.stop_on) and not self.wishes.record_only:
                 self.session.on_look = self.look
+        with self._sandbox("profiling"):
+            if self.profiling is not None:
+                self.profiling.install(self.session.switch, environments=False)
 
         # Last: it looks at the lines of the program from here on, and should not look at ours.
         with self._sandbox("creation sites"):
@@ -132,6 +141,19 @@ class Watched:
         self.session = Session(self.folder, options)
         self.session.watch_child = watch
         self.follower = Follower(self.session, self.folder)
+        if self.wishes.profile:
+            from rldebug.capture.profiling import Profiling
+
+            self.profiling = Profiling(self.folder)
+            self.session.told = self.profiling.log(self.session.log)
+        if self._line.due < math.inf:
+            from rldebug.capture.ticking import Ticking
+
+            self.session.told = Ticking(self.session.told, self._tick, self.session.switch)
+
+    def _tick(self) -> float:
+        self._line.tick(self.session.log.steps, self.session.updates)
+        return self._line.due
 
     def came_out(self, error: BaseException) -> int:
         """What the program raised, and nobody caught. The interpreter shuts down after this, with the status given."""
@@ -217,6 +239,7 @@ class Watched:
     def end(self, how: str) -> int | None:
         """Write everything down, report; the exit status to leave with where it is not the program's own."""
         began = time.process_time()
+        self._line.end()
         flush()
         try:
             self._record(how)
@@ -224,6 +247,8 @@ class Watched:
                 return None  # the first one speaks for all
             with self._sandbox("the graph"):
                 self._draw()
+            with self._sandbox("the yardstick"):
+                self._measure()
             with self._sandbox("the report"), self._where_it_began():
                 return self._report(how, began + _REPORT)
             self._say(f"rldebug: no report: {self.broken['the report'].strip().splitlines()[-1]}")
@@ -237,6 +262,9 @@ class Watched:
         with self._sandbox("keeping the sources"):
             if self.sources is not None:
                 self.sources.keep()
+        with self._sandbox("the end of profiling"):
+            if self.profiling is not None:
+                self.profiling.finish()
         with self._sandbox("the end of recording"):
             if self.session is not None:
                 self.session.finish()
@@ -278,10 +306,10 @@ class Watched:
             write_json(report, str(self._files.get(wishes.json, "-")))
             flush()
         if wishes.html is not None and seen is not None:
-            from rldebug.render.page import write_page
+            from rldebug.timed import write_pages
 
-            write_page(report, seen.run, self._files[wishes.html])
-            self._say(f"page: {wishes.html}")
+            for page in write_pages(report, seen, self._files[wishes.html]):
+                self._say(f"page: {_short(page)}")
         return FAILED if found else None
 
     def _draw(self) -> None:
@@ -296,6 +324,17 @@ class Watched:
             return
         write_svg(graph, self._files[self.wishes.graph])
         self._say(f"graph: {self.wishes.graph}")
+
+    def _measure(self) -> None:
+        """What the parts of the program could cost here; kept with the run."""
+        if self.profiling is None or self.folder is None or self.wishes.record_only:
+            return
+        from rldebug.evidence.timings.reading import read_timing
+        from rldebug.timed import measured
+
+        timing = read_timing(self.folder)
+        if timing is not None and timing.slices:
+            measured(timing, self.folder, self.problems)
 
     def _diagnosis(self, until: float) -> tuple[Report, Recorded | None]:
         if self.folder is None or not (self.folder / "run.json").exists():
@@ -336,6 +375,10 @@ class Watched:
         if isinstance(self.error, Stopped):
             self._say(f"rldebug: the program was stopped: {self.error}\n")
         folder = _short(self._place())
+        if seen.timing is not None:
+            from rldebug.render.profile import print_profile
+
+            print_profile(seen.timing, report, file=self._err)
         print_report(as_shown(report), run=seen.run, run_folder=folder, file=self._err, told=self._explained)
 
     def _say(self, line: str) -> None:

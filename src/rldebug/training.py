@@ -376,7 +376,9 @@ def _interruptible() -> Iterator[list[int]]:
         if wanted:
             raise KeyboardInterrupt
         wanted.append(number)
-        console(stderr=True).print("\nstopping after this iteration; again to stop at once", style="yellow")
+        # Not through sys.stderr: it may have been interrupted while it writes, and refuses to be entered twice.
+        with contextlib.suppress(OSError):
+            os.write(2, b"\nstopping after this iteration; again to stop at once\n")
 
     if threading.current_thread() is not threading.main_thread():
         yield wanted  # only the main thread may set handlers

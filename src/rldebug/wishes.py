@@ -27,6 +27,7 @@ class Wishes:
     json: str | None = None
     html: Path | None = None
     graph: Path | None = None
+    profile: bool = False
     fail_on: Severity | None = None
     stop_on: Severity | None = None
     creation_sites: bool = False
@@ -45,11 +46,11 @@ def configured(wishes: Wishes) -> Config:
         if file not in (None, "-") and not Path(file).absolute().parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "no such folder", str(Path(file).parent))
     config = asked_for(read_config(), wishes.select, wishes.ignore)
-    _check_names([*config.select, *config.ignore, *config.rules], config)
+    check_names([*config.select, *config.ignore, *config.rules], config)
     return config
 
 
-def _check_names(names: Iterable[str], config: Config) -> None:
+def check_names(names: Iterable[str], config: Config) -> None:
     """A misspelt rule is said now, not after days. To import rules is to import torch: first their text is looked at,
     and where that does not settle it, another process."""
     wanted = {each.lower() for each in names}

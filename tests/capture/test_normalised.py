@@ -34,7 +34,7 @@ def session(monkeypatch):
     module.VecNormalize = type("VecNormalize", (), dict(vars(VecNormalize)))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     found = FakeSession()
-    found.log = EnvLog(lambda: (0, 0), lambda env: None)
+    found.log = found.told = EnvLog(lambda: (0, 0), lambda env: None)
     found.matcher = Matcher(found.log)
     found.made = module.VecNormalize()
     normalised.install(found)

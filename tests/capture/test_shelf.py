@@ -6,7 +6,7 @@ from rldebug.capture.shelf import FILES
 from rldebug.capture.switch import GROUPS, Switchboard
 from tests.capture.fake_session import FakeSession
 
-HELPERS = {"loss_terms", "clipping", "schedules", "children"}  # installed by the file that they belong to
+HELPERS = {"loss_terms", "clipping", "schedules", "children", "kept"}  # installed by the file that they belong to
 
 
 def test_every_file_that_installs_hooks_is_on_the_shelf():

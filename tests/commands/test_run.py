@@ -108,6 +108,24 @@ def test_a_crash_leaves_the_traceback_as_it_is_and_is_diagnosed():
     assert "mat1 and mat2" in seen.run.meta["error"]
 
 
+def test_a_program_is_timed_too_where_that_is_asked_for(rldebug):
+    said = run("--profile", "--json", "out.json", PROGRAMS / "learner.py", 60, "late-nan")
+    assert said.returncode == 0
+    assert "error[GRA001]: a gradient is not finite" in said.stderr
+    for bar in ("60 updates", "backward", "optimizer", "no GPU"):
+        assert bar in said.stderr
+    report = checked(Path("out.json").read_text(encoding="utf-8"))
+    assert {"GRA001", "PRF900"} <= {*report["checked"]}
+    assert report["broken"] == {}
+    seen = recorded(RUNS / "learner")
+    assert seen.timing.updates == seen.run.meta["updates"] == 60
+    assert seen.timing.problems == ()
+    assert (RUNS / "learner" / "yardstick.json").exists()
+    assert [each.name for each in seen.timing.networks] == ["net"]
+    again = rldebug("report", "learner")
+    assert "error[GRA001]" in again.out
+
+
 def test_a_killed_program_is_finished_by_the_report(rldebug):
     said = run(PROGRAMS / "learner.py", 40, "nan", "killed")
     assert said.returncode == -9

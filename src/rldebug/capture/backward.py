@@ -72,6 +72,11 @@ def lines_wanted(wanted: bool) -> None:
             watch.lines.stop()
 
 
+def remembers_lines() -> bool:
+    """Whether anomaly mode is on, and it is we who switched it on."""
+    return Lines.running > 0
+
+
 def counts() -> dict[str, int]:
     return {} if watch is None else {"backwards": watch.backwards, "grads": watch.grads}
 
@@ -292,6 +297,8 @@ class Lines:
     It makes forward passes ten times as slow, and changes nothing that is computed.
     """
 
+    running = 0  # of all there are
+
     def __init__(self) -> None:
         self.on = False
         self._done = False
@@ -305,10 +312,12 @@ class Lines:
         self._before = (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled())
         self._set(True, check_nan=False)
         self.on = self._done = True
+        Lines.running += 1
 
     def stop(self) -> None:
         if self.on:
             self.on = False
+            Lines.running -= 1
             self._set(*self._before)
 
     def missed(self) -> None:

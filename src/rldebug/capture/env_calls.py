@@ -14,6 +14,8 @@ from types import FunctionType, SimpleNamespace
 from typing import Any, cast
 from weakref import ReferenceType, WeakSet
 
+import torch
+
 from rldebug.capture.switch import Switchboard
 
 GROUP = "environments"
@@ -98,6 +100,8 @@ class Shared:
         self.waiting: dict[int, Any] = {}  # calls kept back, see hand_rolled.py
         self.holding = 0  # calls under way that may be no environment's
         self.renewed = False  # something was reset within the call under way
+        self.light = getattr(log, "light", None)  # of a log that only counts: told of a step, and of nothing else
+        self.ranges = self.light is not None and torch.version.cuda is not None  # for Nsight Systems
 
 
 _shared: list[Shared] = []

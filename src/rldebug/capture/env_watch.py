@@ -10,6 +10,7 @@ from weakref import ref
 
 import numpy as np
 
+from rldebug.capture import nvtx
 from rldebug.capture.env_calls import GROUP, Gate, Shared, cover_class, stand_in
 from rldebug.capture.env_facts import autoreset_of, facts_of, innermost, unwrapped
 from rldebug.capture.env_results import batch, copied, finals, host, number, plain_batch, reset_obs, understand
@@ -131,6 +132,22 @@ class Watch:
         known, here, shared = self.known.get(id(env)), self.here, self.shared
         if known is None or known.ref() is not env or shared.holding or GROUP in self.off:
             return self.step(original, env, (action,), {})
+        if shared.light is not None and not shared.waiting:
+            here.inside = True
+            if shared.ranges:
+                nvtx.push("env step")
+            try:
+                result = original(env, action)
+            finally:
+                here.inside = False
+                if shared.ranges:
+                    nvtx.pop()
+            try:
+                if not shared.light(known, result):
+                    self.tell(self.saw_step, env, action, result)
+            except Exception:
+                self.switch.failed(GROUP)
+            return result
         if not known.plain:
             return self.quick_batch(original, env, action, known)
         copy = action if isinstance(action, _SCALARS) else self.action_of((action,), {})

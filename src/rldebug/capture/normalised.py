@@ -31,7 +31,7 @@ _MODULE = "stable_baselines3.common.vec_env.vec_normalize"
 class Normalised:
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.here = shared_by(session.switch, session.log).here
+        self.here = shared_by(session.switch, session.told).here
         self.became: dict[int, int] = {}  # fingerprint as the environment gave it -> as the program was handed it
 
     def normalised(self, given: Any, made: Any) -> None:

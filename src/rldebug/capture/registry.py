@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
@@ -69,11 +70,19 @@ class Registry:
 
 def locals_of(frame: FrameType) -> dict[str, Any]:
     """Its variables. Up to Python 3.12 a frame keeps the snapshot it is asked for, and all in it: emptied."""
-    found = dict(frame.f_locals)
-    # The dict of a module or class is its namespace itself; and a debugger writes the snapshot back.
-    if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED and sys.gettrace() is None:
-        frame.f_locals.clear()
+    snapshot = frame.f_locals
+    found = dict(snapshot)
+    # The dict of a module or class is its namespace itself; and after a debugger or profiler the snapshot is put back.
+    if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED and not _looked_at():
+        # The program's own `locals()` is the same dict: held by the frame, by us twice, and then by it as well.
+        if sys.getrefcount(snapshot) <= 3:
+            snapshot.clear()
     return found
+
+
+def _looked_at() -> bool:
+    hooks = (sys.gettrace, sys.getprofile, threading.gettrace, threading.getprofile)
+    return any(each() is not None for each in hooks)
 
 
 def label_of(thing: Any) -> str | None:

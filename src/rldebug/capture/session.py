@@ -60,6 +60,7 @@ class Session:
         self.switch = Switchboard(self.options.without)
         self.registry = Registry()
         self.log = EnvLog(lambda: (self.phase, self.updates), self._env_called)
+        self.told: Any = self.log  # what environments tell; another may stand before it
         self._timer = Timer()  # of audits
         self._elsewhere = 0.0  # seconds: the start, and readings
         self.log.timed = self._timer

@@ -35,7 +35,7 @@ def install_all(session: Any) -> None:
         try:
             module = importlib.import_module(f"rldebug.capture.{name}")
             if group == "environments":
-                module.install(session.switch, session.log)
+                module.install(session.switch, session.told)
             else:
                 module.install(session)
         except Exception:

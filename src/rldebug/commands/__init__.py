@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 if TYPE_CHECKING:
     import typer
 
-_PLAIN = {"--quiet": "quiet", "--record-only": "record_only", "--live": "live"}
+_PLAIN = {"--quiet": "quiet", "--record-only": "record_only", "--live": "live", "--profile": "profile"}
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -45,6 +45,9 @@ def run(
     graph: Annotated[
         Path | None, typer.Option(metavar="FILE.svg", help="Draw the backward graph of an early update.")
     ] = None,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Time it too, and say what would speed it up; see `rldebug profile`.")
+    ] = False,
     fail_on: Annotated[
         str | None, typer.Option(metavar="warning|error", help="Exit with 3 where there is such a finding, or a worse.")
     ] = None,
@@ -98,6 +101,7 @@ def run(
             json=json,
             html=html,
             graph=_picture(graph),
+            profile=profile,
             fail_on=_severity(fail_on, "--fail-on"),
             stop_on=_severity(stop_on, "--stop-on"),
             creation_sites=creation_sites,

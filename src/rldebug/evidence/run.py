@@ -83,11 +83,13 @@ class Series:
 
     def median(self) -> float:
         values = self.finite.value
-        return float(np.median(values)) if len(values) else math.nan
+        with np.errstate(over="ignore"):  # of the sum of two that are nearly the largest
+            return float(np.median(values)) if len(values) else math.nan
 
     def mean(self) -> float:
         values = self.finite.value
-        return float(np.mean(values)) if len(values) else math.nan
+        with np.errstate(over="ignore"):
+            return float(np.mean(values)) if len(values) else math.nan
 
     def min(self) -> float:
         values = self.finite.value

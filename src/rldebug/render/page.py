@@ -29,7 +29,7 @@ from rldebug.render.chart import curve as curve_of
 from rldebug.render.chart import heat, number, spark, thin
 from rldebug.render.explain import rule_page
 from rldebug.render.program import lines
-from rldebug.render.terminal import count, headline, place
+from rldebug.render.terminal import count, gain, headline, place
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Environment and episodes", ("episode", "env", "reward", "rollout", "obs", "action", "replay")),
@@ -147,6 +147,7 @@ def verdict(report: Report, run: Run, chart: Chart) -> str:
 
 
 def _finding(finding: Finding, report: Report, run: Run, chart: Chart) -> str:
+    faster = "" if finding.speedup is None else f"<dt>gain</dt><dd>the whole run {gain(finding.speedup)} as fast</dd>"
     followers = [each for each in report.folded if finding.code in each.follows]
     folded = "".join(
         f"<li><b>{_e(each.code)}</b> {_e(each.message)} <em>{_e(each.name)}</em><br><span>{_e(each.seen)}</span></li>"
@@ -161,7 +162,7 @@ def _finding(finding: Finding, report: Report, run: Run, chart: Chart) -> str:
         f"<em>{_e(finding.name)}</em></h3>"
         f'<p class="where">{_e(place(finding.where))}</p>'
         f'<dl class="block"><dt>seen</dt><dd>{_e(finding.seen)}</dd><dt>expected</dt><dd>{_e(finding.expected)}</dd>'
-        f'<dt class="help">help</dt><dd>{_e(finding.help)}</dd></dl>'
+        f'{faster}<dt class="help">help</dt><dd>{_e(finding.help)}</dd></dl>'
         + (f'<div class="tiles">{tiles}</div>' if tiles else "")
         + (_details(f"{count(len(followers), 'finding')} folded under it", f"<ul>{folded}</ul>") if folded else "")
         + (_details(f"the page of {finding.code}", _markdown(rule_page(rule))) if rule else "")

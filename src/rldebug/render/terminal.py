@@ -104,7 +104,8 @@ def block(finding: Finding, width: int = _PIPED) -> Text:
     if where:
         text.append("   ──▶ ", style="blue")
         text.append(f"{where}\n")
-    for label, value in (("seen", finding.seen), ("expected", finding.expected)):
+    faster = [] if finding.speedup is None else [("gain", f"the whole run {gain(finding.speedup)} as fast")]
+    for label, value in (("seen", finding.seen), ("expected", finding.expected), *faster):
         text.append("    = ", style="blue")
         text.append(label.ljust(_LABEL))
         text.append(wrap(value, width, 6 + _LABEL) + "\n")
@@ -138,6 +139,11 @@ def place(where: Where) -> str:
         short = where.file
     shorter = where.file if short.startswith("..") else short
     return str(dataclasses.replace(where, file=shorter))
+
+
+def gain(speedup: float) -> str:
+    """×1.43, ×12."""
+    return f"×{speedup:.2f}" if speedup < 9.995 else f"×{speedup:.0f}"
 
 
 def headline(report: Report) -> tuple[str, str]:

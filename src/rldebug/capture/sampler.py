@@ -1,0 +1,195 @@
+"""Sampler: interrupts the program at random moments, and shows where it is.
+
+A moment is asked for by a timer of the kernel that signals the main thread; Python calls the handler between two
+instructions of the program, as soon as the C function under way returns. A thread that sleeps and looks would see the
+program mostly where it gives up the interpreter's lock, which is not where its time goes.
+
+The pauses are drawn from an exponential distribution: then every moment is as likely as any other, also right after a
+long call that could not be interrupted. A sample stands for the mean pause, and for how much later than asked it came:
+that time went into the very call that held it up.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+Seen = Callable[[FrameType, float, float], None]
+"""The frame that was interrupted, the seconds it stands for, and the time."""
+
+PAUSE = 0.0025  # seconds between two samples at the start; a long run is looked at less often
+_SLOWER = ((20.0, 0.005), (300.0, 0.01))  # after so many seconds
+_SHORTEST = 50e-6
+_DRAWN = 4096  # pauses, drawn once: to draw one takes as long as a sample
+
+
+class Sampler:
+    """`prepare` in the main thread; `seen` is called in it. Nothing of the program's own is touched: no global generator,
+    no signal that it may know (one of the real-time signals is used), no timer that it may set."""
+
+    def __init__(self, seen: Seen, pause: float = PAUSE) -> None:
+        self.seen, self.pause = seen, pause
+        self.spent = 0.0  # seconds in here
+        self.way = ""  # how it samples: timer, or thread
+        self.raise_after: BaseException | None = None  # in the program, once the sample under way is dealt with
+        drawn = random.Random(11)
+        self._pauses = [max(drawn.expovariate(1.0), _SHORTEST / pause) for _ in range(_DRAWN)]
+        self._place = 0
+        self._began = self._due = 0.0
+        self._timer: _Timer | None = None
+        self._signal = 0
+        self._running = False
+
+    def prepare(self) -> None:
+        """Only the main thread may handle signals; to start can be done by any."""
+        number = _free_signal()
+        if number and threading.current_thread() is threading.main_thread():
+            self._timer = _Timer.made(number)
+        if self._timer is None:
+            self.way = "thread"
+            return
+        self.way, self._signal = "timer", number
+        signal.signal(number, self._interrupted)
+        signal.siginterrupt(number, False)  # system calls of C libraries go on where they can
+        atexit.register(self.stop)  # a signal that comes when Python is gone would find no handler
+
+    def start(self) -> None:
+        if not self.way:
+            self.prepare()
+        self._began = time.perf_counter()
+        self._running = True
+        if self._timer is None:
+            threading.Thread(target=self._look_in_turns, name="rldebug sampler", daemon=True).start()
+        self._arm()
+
+    def stop(self) -> None:
+        self._running = False
+        atexit.unregister(self.stop)
+        if self._timer is not None:
+            self._timer.delete()
+            self._timer = None
+            if threading.current_thread() is threading.main_thread():  # os._exit() may be called in another
+                # Not the default, which ends the process: one signal may still be under way.
+                signal.signal(self._signal, signal.SIG_IGN)
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        now = time.perf_counter()
+        if not self._running:
+            return
+        try:
+            if frame is not None:
+                self.seen(frame, self.pause + max(now - self._due, 0.0), now)
+            self._arm()
+        except RecursionError:
+            pass  # the program is as deep as it may be: the timer rings again by itself
+        finally:
+            self.spent += time.perf_counter() - now
+        if self.raise_after is not None:
+            error, self.raise_after = self.raise_after, None
+            raise error
+
+    def _arm(self) -> None:
+        if self._timer is None:
+            return
+        now = time.perf_counter()
+        for after, pause in _SLOWER:
+            if now - self._began > after:
+                self.pause = max(self.pause, pause)
+        self._place = (self._place + 1) % _DRAWN
+        pause = self._pauses[self._place] * self.pause
+        self._due = now + pause
+        self._timer.arm(pause)
+
+    # Where there is no such timer (macOS, Windows) a thread has to do. It sees too much of what releases the lock.
+
+    def _look_in_turns(self) -> None:
+        main = threading.main_thread().ident
+        while self._running:
+            self._place = (self._place + 1) % _DRAWN
+            pause = self._pauses[self._place] * self.pause
+            due = time.perf_counter() + pause
+            time.sleep(pause)
+            now = time.perf_counter()
+            frame = sys._current_frames().get(main or 0)
+            if frame is not None and self._running:
+                self.seen(frame, self.pause + max(now - due, 0.0), now)
+            del frame
+            self.spent += time.perf_counter() - now
+            if self.raise_after is not None:
+                error, self.raise_after = self.raise_after, None
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(main or 0), ctypes.py_object(type(error)))
+
+
+def _free_signal() -> int:
+    """One that nobody handles."""
+    if sys.platform != "linux" or not hasattr(signal, "SIGRTMAX"):
+        return 0
+    for number in range(signal.SIGRTMAX - 1, signal.SIGRTMIN + 2, -1):
+        try:
+            if signal.getsignal(number) == signal.SIG_DFL:
+                return int(number)
+        except ValueError:
+            continue
+    return 0
+
+
+# ── the timer: POSIX timers are neither inherited by a forked process nor kept by exec ──────────────────────────────
+
+
+class _Event(ctypes.Structure):
+    _fields_ = (
+        ("value", ctypes.c_void_p),
+        ("signal", ctypes.c_int),
+        ("notify", ctypes.c_int),
+        ("thread", ctypes.c_int),
+        ("rest", ctypes.c_char * 44),
+    )
+
+
+class _Time(ctypes.Structure):
+    _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
+
+
+class _Times(ctypes.Structure):
+    _fields_ = (("every", _Time), ("first", _Time))
+
+
+_THREAD = 4  # SIGEV_THREAD_ID: that thread alone is signalled, nobody else's system calls are cut short
+
+
+class _Timer:
+    def __init__(self, library: Any, timer: Any) -> None:
+        self._timer, self._delete = timer, library.timer_delete
+        self._set, self._times = library.timer_settime, _Times()
+        self._times.every.seconds = 1  # it is armed anew long before, but where that failed
+        self._given = ctypes.byref(self._times)
+
+    @staticmethod
+    def made(number: int) -> _Timer | None:
+        # PyDLL: the interpreter's lock is kept. To give it up at every sample would make threads take turns there.
+        timer, event = ctypes.c_void_p(), _Event(None, number, _THREAD, threading.get_native_id())
+        for name in (None, "librt.so.1"):  # before glibc 2.34 it is in a library of its own
+            try:
+                library = ctypes.PyDLL(name)
+                if library.timer_create(time.CLOCK_MONOTONIC, ctypes.byref(event), ctypes.byref(timer)) == 0:
+                    return _Timer(library, timer)
+            except (OSError, AttributeError):
+                continue
+        return None
+
+    def arm(self, pause: float) -> None:
+        first = self._times.first
+        first.seconds = int(pause)
+        first.nanoseconds = max(int(1e9 * (pause - int(pause))), 1)
+        self._set(self._timer, 0, self._given, None)
+
+    def delete(self) -> None:
+        self._delete(self._timer)

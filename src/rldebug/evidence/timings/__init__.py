@@ -1,0 +1,1 @@
+"""What is worked out about a Timing: one question per file."""

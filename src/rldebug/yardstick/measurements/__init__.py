@@ -1,0 +1,1 @@
+"""One measurement per file: `NAME`, `asked(timing)`, `measure(shape)`; `prepare()` where something is compiled."""
