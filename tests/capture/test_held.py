@@ -230,9 +230,10 @@ def test_the_variables_of_a_program_that_asks_for_them_are_left_as_they_are() ->
     assert named(looker, "outputs").items == (300,)  # neither vars(…) nor .eval() ask for variables
 
 
-def test_a_default_device_and_gradients_are_as_before() -> None:
+def test_a_default_device_and_gradients_are_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     looker, weights = HeldLooker(), torch.ones(3, requires_grad=True)
     values = [weights * each for each in range(5)]
+    monkeypatch.setattr(held, "_LARGEST", 1000)  # modules of other tests hold lists too
     with torch.device("cpu"):
         looker.look(2.0)
     values[-1].add_(1)

@@ -38,7 +38,7 @@ def train(path):
     lag = nn.Sequential(nn.Linear(6, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 3))
     lag.load_state_dict(net.state_dict())
     optim = torch.optim.Adam(net.parameters(), lr=1e-3)
-    experience = Experience(200_000)
+    experience = Experience(400_000)
     robots = gym.vector.SyncVectorEnv([lambda: gym.make("Acrobot-v1") for _ in range(8)])
     seconds = time.perf_counter()
     x, _ = robots.reset(seed=10)

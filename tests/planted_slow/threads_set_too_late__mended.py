@@ -6,27 +6,32 @@ import time
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
+import gymnasium as gym
 import numpy as np
 import torch
 from torch import nn
 
-UPDATES, UNROLL, LANES = 40, 16, 32
+UPDATES, UNROLL, LANES, DRIFTS = 10, 16, 32, 1000
 
 
-class Reach:
+class Reach(gym.vector.VectorEnv):
     """Points on a plane that are pushed towards the middle."""
 
     def __init__(self, seed):
-        self.rng = np.random.default_rng(seed)
+        self.num_envs, self.rng = LANES, np.random.default_rng(seed)
+        self.single_observation_space = gym.spaces.Box(-10, 10, (6,), np.float32)
+        self.single_action_space = gym.spaces.Discrete(6)
 
-    def reset(self):
+    def reset(self, *, seed=None, options=None):
         self.at = self.rng.normal(0, 1, (LANES, 6)).astype(np.float32)
-        return self.at
+        return self.at, {}
 
     def step(self, push):
-        self.at = 0.98 * self.at + self.rng.normal(0, 0.05, (LANES, 6)).astype(np.float32)
+        for _ in range(DRIFTS):
+            self.at = 0.9999 * self.at + self.rng.normal(0, 0.003, (LANES, 6)).astype(np.float32)
         self.at[np.arange(LANES), push % 6] *= 0.8
-        return self.at, -np.abs(self.at).sum(1)
+        never = np.zeros(LANES, dtype=bool)
+        return self.at, -np.abs(self.at).sum(1), never, never, {}
 
 
 class Brain(nn.Module):
@@ -43,7 +48,7 @@ def gradient(net, world, start):
             push = torch.multinomial(net.move(net.body(torch.from_numpy(start))).softmax(1), 1)[:, 0].numpy()
         seen.append(start)
         pushed.append(push)
-        start, reward = world.step(push)
+        start, reward, _, _, _ = world.step(push)
         gained.append(reward)
     togo = torch.from_numpy(np.cumsum(np.array(gained)[::-1], 0)[::-1].astype(np.float32)).flatten()
     hidden = net.body(torch.from_numpy(np.concatenate(seen)))
@@ -58,7 +63,7 @@ def gradient(net, world, start):
 def helper(pipe, seed):
     torch.manual_seed(seed)
     net, world = Brain(), Reach(seed)
-    start = world.reset()
+    start, _ = world.reset()
     while (weights := pipe.recv()) is not None:
         nn.utils.vector_to_parameters(torch.from_numpy(weights), net.parameters())
         start, _ = gradient(net, world, start)
@@ -74,7 +79,7 @@ def main():
     torch.manual_seed(0)
     net, world = Brain(), Reach(0)
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
-    start = world.reset()
+    start, _ = world.reset()
     begun = time.perf_counter()
     for _ in range(UPDATES):
         weights = nn.utils.parameters_to_vector(net.parameters()).detach().numpy()

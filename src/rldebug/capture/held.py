@@ -137,14 +137,7 @@ class HeldLooker:
             level = below
 
     def _namespaces(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        for name, module in list(sys.modules.items()):
-            if name in self._libraries and name != "__main__":
-                continue
-            file = vars(module).get("__file__") if type(module) is ModuleType else None
-            if type(file) is str and is_users(file):
-                yield shown(file), dict(vars(module))
-            else:
-                self._libraries.add(name)
+        """Of functions that are under way before those of modules: of these a program may have hundreds."""
         frames: list[FrameType] = []
         frame: FrameType | None = sys._getframe()
         while frame is not None and len(frames) < _FRAMES:
@@ -153,6 +146,14 @@ class HeldLooker:
             frame = frame.f_back
         for each in reversed(frames):  # the outermost are the same in every look
             yield shown(each.f_code.co_filename), locals_of(each)
+        for name, module in list(sys.modules.items()):
+            if name in self._libraries and name != "__main__":
+                continue
+            file = vars(module).get("__file__") if type(module) is ModuleType else None
+            if type(file) is str and is_users(file):
+                yield shown(file), dict(vars(module))
+            else:
+                self._libraries.add(name)
 
 
 @lru_cache(maxsize=256)

@@ -25,14 +25,14 @@ from typing import Any
 Seen = Callable[[FrameType, float, float], None]
 """The frame that was interrupted, the seconds it stands for, and the time."""
 
-PAUSE = 0.0025  # seconds between two samples at the start; a long run is looked at less often
-_SLOWER = ((20.0, 0.005), (300.0, 0.01))  # after so many seconds
+PAUSE = 0.004  # seconds between two samples at the start; a long run is looked at less often
+_SLOWER = ((20.0, 0.006), (120.0, 0.01))  # after so many seconds
 _SHORTEST = 50e-6
 _DRAWN = 4096  # pauses, drawn once: to draw one takes as long as a sample
 
 
 class Sampler:
-    """`prepare` in the main thread; `seen` is called in it. Nothing of the program's own is touched: no global generator,
+    """`prepare` in the main thread; `seen` is called there. Nothing of the program's is touched: no global generator,
     no signal that it may know (one of the real-time signals is used), no timer that it may set."""
 
     def __init__(self, seen: Seen, pause: float = PAUSE) -> None:

@@ -24,7 +24,7 @@ _ALGORITHMS = os.path.join(_HOME, "algos") + os.sep  # to be timed as if they we
 _OURS = tuple(
     os.path.join(_HOME, each)
     for each in (
-        *("capture" + os.sep, "evidence" + os.sep, "commands" + os.sep, "render" + os.sep, "__main__.py", "launch.py"),
+        *("capture" + os.sep, "evidence" + os.sep, os.path.join("render", "progress_line.py"), "launch.py"),
         *("run.py", "profile.py", "follow.py", "record.py", "collect.py", "child.py", "span.py", "recorded.py"),
     )
 )

@@ -34,23 +34,29 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _run_at_once(words: Sequence[str]) -> None:
-    """`rldebug run train.py …` with few options, or none. Whose time is short is the program that is watched: to load
-    what parses options takes longer than all the rest."""
-    if not words or words[0] != "run":
+    """`rldebug run train.py …` or `rldebug profile train.py …` with few options, or none. Whose time is short is the
+    program that is watched: to load what parses options takes longer than all the rest."""
+    if not words or words[0] not in ("run", "profile"):
         return
+    plain = _PLAIN if words[0] == "run" else {"--quiet": "quiet"}
     given: dict[str, Any] = {}
     place = 1
     while place < len(words) and words[place].startswith("-"):
         word = words[place]
-        if word in _PLAIN:
-            given[_PLAIN[word]] = True
+        if word in plain:
+            given[plain[word]] = True
         elif word in ("--folder", "--name") and place + 1 < len(words):
             place += 1
             given[word[2:]] = Path(words[place]) if word == "--folder" else words[place]
         else:
             return
         place += 1
-    if place < len(words):
+    if place < len(words) and words[0] == "profile":
+        from rldebug.config import read_config
+        from rldebug.profile import Asked, profile
+
+        profile(Asked(program=tuple(words[place:]), **given), read_config())
+    elif place < len(words):
         from rldebug.run import run
         from rldebug.wishes import Wishes
 

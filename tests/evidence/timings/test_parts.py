@@ -424,3 +424,39 @@ def test_what_is_called_is_told_with_its_library():
     made = timing(DQN, [on("state", 1, **CALM), on("item", 1, **CALM), on("draw", 1, **LEARNS)])
     found = with_parts(made.slices, made.environments, made.sources)
     assert [each.called for each in found[:3]] == ["torch.tensor", ".item", "random.sample"]
+
+
+PIPES = """
+    def main():
+        while True:
+            got = [pipe.recv() for pipe in pipes]  # got
+            loss(got).backward()  # backward
+            print(loss)
+
+    main()
+"""
+
+
+def test_a_comprehension_is_about_what_its_function_is_about():
+    made = timing(PIPES, [on("got", 1, below=[PIPE], **AGAIN), on("backward", 1, below=[BACKWARD], before="backward")])
+    got = made.slices[0]
+    inner = tuple(
+        dataclasses.replace(each, function="main.<locals>.<listcomp>") if each.kind == "user" else each
+        for each in got.stack[-2:]
+    )
+    slices = [dataclasses.replace(got, stack=(*got.stack[:-1], *inner)), *made.slices[1:]]
+    assert with_parts(slices, (), made.sources)[0].part == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "kind", "part"),
+    [
+        ("train.py", "Reach.step", "user", "simulator"),
+        ("train.py", "collect", "user", "wrappers"),  # a function that is given a vector
+        ("/venv/lib/python3.11/site-packages/gymnasium/vector/sync_vector_env.py", "S.step", "vector", "wrappers"),
+        ("/venv/lib/python3.11/site-packages/gymnasium/envs/toy/cart.py", "CartVector.step", "vector", "simulator"),
+    ],
+)
+def test_a_vector_of_arrays_simulates(file, function, kind, part):
+    spot = Spot(file, function, 1, kind, role="vector")
+    assert with_parts([Slice(1.0, 1, (spot,), "step", "step", inside=True)], (), ())[0].part == part

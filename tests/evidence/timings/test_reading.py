@@ -207,7 +207,7 @@ def test_what_others_have_found_out():
     )
     assert (timing.host.cores, timing.host.late) == (4, ("OMP_NUM_THREADS",))
     assert (timing.syncs[0].what, timing.syncs[0].spot.line) == (".item", 3)
-    assert timing.held[0].items == (1, 2)
+    assert (timing.held[0].items, timing.held[0].at) == ((1, 2), (0.0, 1.0))  # since the first step, as of windows
     assert (timing.kept[0].bytes, timing.kernels) == (5, {"launches": 10.0})
 
 
@@ -216,8 +216,9 @@ def test_what_others_have_found_out():
 
 def test_files_are_named_as_one_would_type_them(tmp_path, monkeypatch):
     monkeypatch.chdir(Path(FILE).parent)
-    timing = read(recording(), tmp_path)
+    timing = read(recording(environments=[env(created=[FILE, 3])]), tmp_path)
     assert timing.slices[1].user.file == "train.py"
+    assert timing.environments[0].created == ("train.py", 3)
     assert [each.file for each in timing.sources] == ["train.py"]
     assert timing.slices[1].called == "helper"
     assert timing.slices[0].stack[1].file.startswith(SITE)  # a library's stays as it is

@@ -184,3 +184,47 @@ def test_quiet_about_lists_that_are_used_whole():
 )
 def test_fires_where_only_the_line_is_known(code, marker):
     points_at_line(BufferSampledRowByRow(), by_line(timing(code, [on(marker, 2.0, **SAMPLE)])), marker)
+
+
+PICKED = """
+    import torch
+
+    class Memory:
+        def __init__(self):
+            self.rows = []
+
+        def push(self, *row):
+            self.rows += list(zip(*row))
+
+        def batch(self, which):
+            picked = [self.rows[k] for k in which]  # picked
+            return [torch.stack(column) for column in zip(*picked)]  # here
+
+    memory = Memory()
+    for which in torch.randperm(1024).split(256):
+        memory.push(*env.step(act(obs)))
+        loss(*memory.batch(which)).backward()
+"""
+
+
+def test_fires_on_rows_of_a_list_that_a_split_permutation_picks():
+    parts = [on("picked", 0.5, **SAMPLE), on("here", 2.0, called="torch.stack", **SAMPLE)]
+    finding = points_at_line(BufferSampledRowByRow(), timing(PICKED, parts), "here")
+    assert finding.speedup == pytest.approx(10 / (10 - 0.85 * 2.5))
+
+
+MINIBATCHES = """
+    import numpy as np
+
+    def learn(batch):
+        loss(batch).backward()  # learns
+
+    for _ in range(10):
+        for index in np.random.permutation(1024).reshape(4, 256):
+            learn((obs[index], actions[index]))  # here
+"""
+
+
+def test_quiet_where_each_round_learns_from_a_batch():
+    learns = on("learns", 2.0, part="backward", before="backward", after="update")
+    quiet(BufferSampledRowByRow(), timing(MINIBATCHES, [on("here", 2.0, **SAMPLE), learns]))

@@ -156,3 +156,35 @@ def test_quiet_where_graphs_are_held():
         held=held,
     )
     quiet(GradientsKeptWhileActing(), made)
+
+
+SCORED = """
+    def score(mean, action):
+        return -((action - mean) ** 2)
+
+    def rollout():
+        scores = []
+        for t in range(1000):
+            mean = policy(obs)  # acts
+            action = (mean + noise()).detach()
+            scores.append(score(mean, action)KEPT)
+            obs, reward, done, _, _ = env.step(action)
+        return scores
+
+    while True:
+        scores = rollout()
+        loss = (score(policy(batch), actions) - torch.stack(scores)).mean()  # learns
+        loss.backward()
+"""
+
+
+def test_fires_where_both_call_a_function_that_is_given_the_output():
+    code = SCORED.replace("KEPT", ".detach()")
+    acts, learns = on("acts", 4.0, called="policy", **ACTING), on("learns", 0.2, called="policy", **LOSS)
+    points_at_line(GradientsKeptWhileActing(), timing(code, [acts, learns]), "acts")
+
+
+def test_quiet_where_that_function_is_learned_through():
+    code = SCORED.replace("KEPT", "")
+    acts, learns = on("acts", 4.0, called="policy", **ACTING), on("learns", 0.2, called="policy", **LOSS)
+    quiet(GradientsKeptWhileActing(), timing(code, [acts, learns]))

@@ -133,3 +133,75 @@ def test_quiet_about_one_network_on_many_batches():
 def test_fires_where_only_the_line_is_known():
     made = by_line(timing(LISTED, [on("here", 2.0, called="critic", **LOSS)]))
     points_at_line(NetworksInPythonLoop(), made, "here")
+
+
+FUNCTIONAL = """
+    import torch
+    import torch.nn.functional as F
+
+    HEADS = 16
+
+    def fresh():
+        return [[torch.randn(6, 48), torch.randn(48, 3)] for _ in range(HEADS)]
+
+    def head(theta, x):
+        return F.relu(x @ theta[0]) @ theta[1]  # multiplies
+
+    def values(thetas, x):
+        return torch.stack([head(theta, x) for theta in thetas])  # here
+
+    thetas = fresh()
+    solver = torch.optim.Adam([each for theta in thetas for each in theta])
+    while True:
+        env.step(act(obs))
+        loss = values(thetas, batch).square().mean()
+        loss.backward()  # backward
+        solver.step()  # steps
+"""
+BACKWARD = {"part": "backward", "before": "backward", "after": "update"}
+STEPS = {"part": "optimizer", "before": "backward", "after": "update"}
+
+
+def test_fires_on_weights_without_a_module():
+    asked = on("multiplies", 2.0, via=["here"], part="loss", before="step", after="backward")
+    made = timing(FUNCTIONAL, [asked, on("backward", 2.0, **BACKWARD), on("steps", 4.0, **STEPS)], networks=())
+    finding = points_at_line(NetworksInPythonLoop(), made, "here")
+    assert finding.message == "16 equal networks are called one after another"
+    assert finding.speedup == pytest.approx(10 / (2 + 8 * 1.5 / 16))
+
+
+BARE_LAYERS = """
+    import torch
+
+    weights = [torch.randn(48, 48) for _ in range(16)]
+
+    def forward(x):
+        for w in weights:
+            x = torch.relu(x @ w)  # here
+        return x
+
+    while True:
+        env.step(act(obs))
+        forward(batch).mean().backward()
+"""
+
+
+def test_quiet_on_layers_without_a_module():
+    asked = on("here", 6.0, part="loss", before="step", after="backward")
+    quiet(NetworksInPythonLoop(), timing(BARE_LAYERS, [asked], networks=()))
+
+
+ROWS = """
+    import torch
+
+    weight = torch.randn(48, 48)
+    while True:
+        env.step(act(obs))
+        loss = torch.stack([row @ weight for row in batch]).mean()  # here
+        loss.backward()
+"""
+
+
+def test_quiet_on_rows_that_are_multiplied_one_by_one():
+    asked = on("here", 6.0, part="loss", before="step", after="backward")
+    quiet(NetworksInPythonLoop(), timing(ROWS, [asked], networks=()))

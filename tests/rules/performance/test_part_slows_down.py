@@ -84,6 +84,22 @@ def test_quiet_where_the_whole_machine_slows_down():
     quiet(PartSlowsDown(), run(busier))
 
 
+def test_waiting_counts_where_the_workers_compute_ever_more():
+    def waits(place: int, more: float) -> Window:
+        own = window(place)
+        late = 0.1 + 0.2 * place
+        parts = {**own.parts, "waiting": late}
+        return replace(own, seconds=own.seconds + late, parts=parts, children_cpu=0.2 + more * place)
+
+    quiet(PartSlowsDown(), run(lambda place: waits(place, 0.0)))  # others have the cores
+    assert "waiting takes" in fires(PartSlowsDown(), run(lambda place: waits(place, 0.2))).message
+
+
+def test_fires_though_the_whole_is_shaken():
+    shaken = run(lambda place: window(place, other=0.1 + 0.2 * place, simulator=0.5 + 0.6 * (place == 2)))
+    points_at_line(PartSlowsDown(), shaken, "mean")
+
+
 def test_quiet_where_episodes_get_longer():
     # Fewer episodes and so fewer updates in a second; a step takes as long as ever.
     quiet(PartSlowsDown(), run(lambda place: window(place, steps=1000 + 20 * place, updates=100 - 6 * place)))

@@ -177,11 +177,12 @@ OF_A_POLICY = """
         one = torch.multinomial(net(obs), 1)  # one
         several = torch.multinomial(net(obs).softmax(-1), 8)  # several
         alone = np.random.choice(4, p=chances)  # alone
-        loss(one, several, alone).backward()
+        asked = weights_of(obs).multinomial(1)  # asked
+        loss(one, several, alone, asked).backward()
 """
 
 
-@pytest.mark.parametrize("marker", ["network", "one", "several", "alone"])
+@pytest.mark.parametrize("marker", ["network", "one", "several", "alone", "asked"])
 def test_quiet_about_draws_from_a_policy(marker):
     quiet(PrioritiesScanned(), timing(OF_A_POLICY, [on(marker, 4.0, **SAMPLE)]))
 

@@ -39,7 +39,6 @@ def _leading_to(source: Source, step: ast.stmt) -> set[ast.stmt]:
     if not around:
         return set()
     own = _stored(step)
-    found: set[ast.stmt] = set()
     wanted = {name for call in ast.walk(step) if isinstance(call, ast.Call) for name in _given(call)} - own
     before = [
         each
@@ -48,9 +47,10 @@ def _leading_to(source: Source, step: ast.stmt) -> set[ast.stmt]:
         and each.lineno < step.lineno
         and scope_of(source, each) is scope_of(source, step)
     ]
-    for _ in range(2):
-        found |= {each for each in before if _stored(each) & wanted}
-        wanted |= {name for each in found for name in _read(each)} - own
+    found: set[ast.stmt] = set()
+    while more := {each for each in before if _stored(each) & wanted} - found:
+        found |= more
+        wanted |= {name for each in more for name in _read(each)} - own
     return found
 
 

@@ -16,8 +16,17 @@ def part_inside(each: Slice) -> str:
         return "reset"
     if each.after == "reset":
         return "reset"
-    roles = [spot.role for spot in each.stack if of_environment(spot)]
-    return "wrappers" if roles and roles[-1] in ("wrapper", "vector") else "simulator"
+    inner = next((spot for spot in reversed(each.stack) if of_environment(spot)), None)
+    if inner is None or inner.role == "environment" or _simulates(inner):
+        return "simulator"
+    return "wrappers"
+
+
+def _simulates(spot: Spot) -> bool:
+    """A vector that has no environments in it, but arrays: one of the user's own class, or of Gymnasium's."""
+    owner, _, _ = spot.function.rpartition(".")
+    own = spot.kind == "user" and bool(owner) and not owner.endswith("<locals>")
+    return spot.role == "vector" and (own or module_of(spot.file).startswith("gymnasium.envs."))
 
 
 def _below_vector(each: Slice) -> Iterable[Spot]:

@@ -24,6 +24,19 @@ _OPTIMIZER = frozenset({"torch.optim", "torch.nn.utils.clip_grad", "torch.amp.gr
 _SAVING = frozenset({"torch.serialization", "pickle", "shelve", "zipfile"})
 _BACKWARD = frozenset({"torch.autograd.graph", "torch._tensor.backward", "torch.autograd.backward"})
 
+_HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_BUFFERS = frozenset(
+    {
+        *("stable_baselines3.common.buffers", "stable_baselines3.her", "sb3_contrib.common.recurrent.buffers"),
+        *("rldebug.parts.buffers", "torchrl.data.replay_buffers", "tianshou.data.buffer"),
+    }
+)
+_OF_BUFFERS = {
+    "buffer write": ("add", "extend", "update", "update_priority", "update_weight", "write", "reset"),
+    "buffer sample": ("sample", "get", "_get_samples", "minibatches", "take", "sample_indices", "__getitem__"),
+    "advantages": ("compute_returns_and_advantage",),
+}
+
 CONVERSIONS = frozenset(
     {
         *(
@@ -41,12 +54,14 @@ CONVERSIONS = frozenset(
 """Calls that carry numbers from one kind of array to another, or from one device to another."""
 
 SAVES = frozenset({"torch.save", "pickle.dump", "joblib.dump", "numpy.save", "numpy.savez", "numpy.savez_compressed"})
-PRINTS = frozenset({"print", "json.dump", "sys.stdout.write", "sys.stderr.write", "tqdm.write"})
+PRINTS = frozenset({"print", "json.dump", "json.dumps", "sys.stdout.write", "sys.stderr.write", "tqdm.write"})
 
 
 @lru_cache(maxsize=8192)
 def module_of(file: str) -> str:
     """`torch.nn.modules.module` for such a file of an installed package or of Python's own."""
+    if file.startswith(_HOME):  # also where it is not installed among the others
+        file = f"/site-packages/rldebug/{file[len(_HOME) :]}"
     path = file.replace(os.sep, "/")
     for mark in ("/site-packages/", "/dist-packages/"):
         if mark in path:
@@ -67,7 +82,7 @@ def _within(module: str, known: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=65536)
 def says(file: str, function: str) -> str:
-    """module (a network is called), backward, optimizer, logging, saving, waiting, distribution; or nothing."""
+    """module (a network is called), distribution, or the part that it belongs to; or nothing."""
     module = module_of(file)
     name = function.rpartition(".")[2]
     if module == "torch.nn.modules.module":
@@ -86,7 +101,9 @@ def says(file: str, function: str) -> str:
         return "waiting"
     if module.startswith("torch.distributions"):
         return "distribution"
-    return ""
+    if _within(module, _BUFFERS):
+        return next((part for part, names in _OF_BUFFERS.items() if name in names), "")
+    return "advantages" if module == "rldebug.parts.returns" else ""
 
 
 def told(spot: Spot) -> str:

@@ -20,7 +20,7 @@ from rldebug.evidence.timing import Environment, Slice
 from rldebug.evidence.timings.in_environment import part_inside, renders
 from rldebug.evidence.timings.libraries import CONVERSIONS, PRINTS, SAVES, told
 from rldebug.evidence.timings.nodes import called_at
-from rldebug.evidence.timings.purpose import joins
+from rldebug.evidence.timings.purpose import converts, joins
 from rldebug.evidence.timings.statements import draws, saves, touches_weights, works_over_returns, writes_priorities
 from rldebug.evidence.timings.training_loop import TrainingLoop
 from rldebug.evidence.timings.ways import Way, comes_after, leads_to, lies_between
@@ -62,6 +62,9 @@ def _part(each: Slice, loop: TrainingLoop, evaluations: frozenset[int]) -> str:
         return "saving"
     if not calls.isdisjoint(PRINTS):
         return "logging"
+    for sign in ("buffer write", "buffer sample", "advantages"):  # by a library's own
+        if sign in signs:
+            return sign
     if "module" in signs:
         return "acting" if each.after in ("step", "reset") else loop.learns(each)
     if found := loop.purpose(each):
@@ -97,8 +100,10 @@ def _by_place(each: Slice, loop: TrainingLoop) -> str:
         return "target networks"
     if each.before == "update" and writes_priorities(each, loop):
         return "buffer write"
-    if each.after in ("step", "reset"):
-        return "acting" if _acts(each, mine, loop) else "other"
+    if each.after in ("step", "reset") or (each.after == "backward" and loop.per_step(mine)):
+        if _acts(each, mine, loop):
+            return "acting"
+        return "copies" if any(converts(*one) for one in loop.below(each)) else "other"
     if each.after == "backward":
         return _before_backward(each, mine, loop)
     if each.before == "backward" and each.after == "update":

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from rldebug.evidence.source import Source
-from rldebug.evidence.timings.libraries import PRINTS, SAVES
+from rldebug.evidence.timings.libraries import CONVERSIONS, PRINTS, SAVES
 from rldebug.syntax.names import dotted, library, method
 from rldebug.syntax.places import Scope, calls_in
 
@@ -15,6 +15,7 @@ _WRITES = frozenset(
     {"add_scalar", "add_scalars", "add_histogram", "add_image", "add_images", "add_figure", "add_video", "add_text"}
 )  # of a SummaryWriter
 _LOGS = ("wandb.", "logging.", "mlflow.")
+_MOST = 4  # calls of a function, of which one at least writes
 _JOINS = frozenset(
     {
         *("torch.stack", "torch.cat", "torch.tensor", "torch.as_tensor", "torch.from_numpy"),
@@ -26,17 +27,26 @@ _JOINS = frozenset(
 @lru_cache(maxsize=4096)
 def purpose(source: Source, scope: Scope) -> str:
     """saving, logging, or nothing that the text would tell."""
-    names = {library(source, each) or dotted(each.func) for each in calls_in(scope)}
-    if not names.isdisjoint(SAVES):
+    calls = [(library(source, each) or dotted(each.func), method(each)) for each in calls_in(scope)]
+    if any(name in SAVES for name, _ in calls):
         return "saving"
-    writes = any(method(each) in _WRITES for each in calls_in(scope))
-    return "logging" if writes or not names.isdisjoint(PRINTS) or any(each.startswith(_LOGS) for each in names) else ""
+    told = [name in PRINTS or name.startswith(_LOGS) or last in _WRITES for name, last in calls]
+    # One that works something out may print too.
+    return "logging" if any(told) and _MOST * sum(told) >= len(told) else ""
 
 
 @lru_cache(maxsize=4096)
 def joins(source: Source, scope: Scope) -> bool:
     """Whether it puts together what was kept one by one."""
     return any(library(source, each) in _JOINS for each in calls_in(scope))
+
+
+@lru_cache(maxsize=4096)
+def converts(source: Source, scope: Scope) -> bool:
+    """Whether all that it does with arrays is to make other arrays of them."""
+    names = {library(source, each) for each in calls_in(scope)}
+    arrays = {each for each in names if each.startswith(("torch.", "numpy."))}
+    return bool(arrays) and arrays <= CONVERSIONS
 
 
 def discounts(source: Source, scope: Scope, sources: Iterable[Source]) -> bool:
@@ -53,11 +63,11 @@ def _sums_back(source: Source, scope: Scope) -> bool:
 @lru_cache(maxsize=4096)
 def _called(source: Source, scope: Scope, sources: tuple[Source, ...]) -> tuple[tuple[Source, ast.FunctionDef], ...]:
     names = {method(each) or dotted(each.func) for each in calls_in(scope)}
-    return tuple((one, each) for one in sources for each in _functions(one) if each.name in names)
+    return tuple((one, each) for one in sources for each in functions_of(one) if each.name in names)
 
 
 @lru_cache(maxsize=256)
-def _functions(source: Source) -> tuple[ast.FunctionDef, ...]:
+def functions_of(source: Source) -> tuple[ast.FunctionDef, ...]:
     return tuple(each for each in ast.walk(source.tree) if isinstance(each, ast.FunctionDef))
 
 

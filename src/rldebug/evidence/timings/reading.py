@@ -162,9 +162,9 @@ def _environments(told: Sequence[Mapping[str, Any]]) -> tuple[Environment, ...]:
     known = {each.name for each in dataclasses.fields(Environment)}
     found = []
     for each in told:
-        created = each.get("created")
+        created = (_short(each["created"][0]), each["created"][1]) if each.get("created") else None
         rest = {key: value for key, value in each.items() if key in known and key != "created"}
-        found.append(Environment(**rest, created=tuple(created) if created else None, evaluation=_tries(each, told)))
+        found.append(Environment(**rest, created=created, evaluation=_tries(each, told)))
     return tuple(found)
 
 

@@ -67,7 +67,9 @@ def _is_draw(source: Source, node: ast.AST) -> bool:
 
 
 def touches_weights(each: Slice, loop: TrainingLoop) -> bool:
-    """Whether the statement, or the loop it stands in, goes through the parameters of networks."""
+    """Whether the statement, the loop it stands in or the function it calls goes through the parameters of networks."""
+    if any(_weights_in(source, function) for source, function in loop.about_to_call(each)):
+        return True
     for source, statement in _statements(each, loop):
         scope = scope_of(source, statement)
         around: list[ast.AST] = [scope]
@@ -82,8 +84,12 @@ def _weights_in(source: Source, one: ast.AST) -> bool:
     """Whether it asks networks for their weights; not where that is to save them."""
     saved = {id(inner) for node in ast.walk(one) if _is_save(source, node) for inner in ast.walk(node)}
     return any(
-        isinstance(node, ast.Call) and method(node) in _WEIGHTS and id(node) not in saved for node in ast.walk(one)
+        isinstance(node, ast.Call) and id(node) not in saved and _of_weights(source, node) for node in ast.walk(one)
     )
+
+
+def _of_weights(source: Source, call: ast.Call) -> bool:
+    return method(call) in _WEIGHTS or library(source, call).startswith("torch._foreach_")
 
 
 def writes_priorities(each: Slice, loop: TrainingLoop) -> bool:

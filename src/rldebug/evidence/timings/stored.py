@@ -1,4 +1,4 @@
-"""What `step()` has returned, followed through the text to where it is stored."""
+"""What `step()` and the networks that act have returned, followed through the text to where it is stored."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ _KEEPS = frozenset(
 
 @dataclass(frozen=True)
 class _Results:
-    """What `step()` returns is called in a function, and the loop that repeats it."""
+    """What they return is called in a function, and the loop that repeats it."""
 
     names: set[str]
     around: ast.AST | None
 
 
 class Stored:
-    """Where what steps have returned is put: in the function that steps, in those that it is returned to, and in those
-    that it is handed on to."""
+    """Where it is put: in the function that steps or acts, in those that it is returned to, and in those that it is
+    handed on to. What leads to `others` is more than that."""
 
-    def __init__(self, steps: Iterable[Way], updating: Iterable[Way], sources: Mapping[str, Source]) -> None:
+    def __init__(
+        self, steps: Iterable[Way], acting: Iterable[Way], others: Iterable[Way], sources: Mapping[str, Source]
+    ) -> None:
         self._sources = sources
-        self._updating = {line for way in updating for line in way}
+        self._others = {line for way in (*acting, *others) for line in way}
         self._results: dict[Scope, _Results] = {}
-        for way in steps:
+        for way in (*steps, *acting):
             self._follow(way)
 
     def _follow(self, way: Way) -> None:
-        """From a step to the functions that it is returned to."""
+        """To the functions that it is returned to."""
         returned: list[bool] | None = None  # which of the values
         for file, _, line in reversed(way):
             source = self._sources.get(file)
@@ -58,8 +60,8 @@ class Stored:
                 return
 
     def puts(self, each: Slice) -> bool:
-        """Whether what a step has returned is being stored."""
-        if each.before not in ("step", "reset"):
+        """Whether one of the lines that lead there stores it."""
+        if each.before not in ("step", "reset") and each.after not in ("step", "reset"):
             return False
         handed: set[str] = set()
         spots = [spot for spot in each.stack if spot.kind == "user" and spot.file in self._sources]
@@ -70,7 +72,7 @@ class Stored:
                 return False
             scope = scope_of(source, statement)
             names = self._names(source, scope, statement, handed)
-            if names and _stores(statement, names, inner) and line_of(spot) not in self._updating:
+            if names and _stores(statement, names, inner) and line_of(spot) not in self._others:
                 return True
             handed = self._handed(source, spot, inner, names) if names and inner is not None else set()
         return False

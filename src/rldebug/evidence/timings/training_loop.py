@@ -13,7 +13,7 @@ from rldebug.evidence.timings.chosen import Chosen
 from rldebug.evidence.timings.in_environment import name_of, part_inside
 from rldebug.evidence.timings.libraries import told
 from rldebug.evidence.timings.nodes import called_at, statement_at
-from rldebug.evidence.timings.purpose import purpose
+from rldebug.evidence.timings.purpose import functions_of, purpose
 from rldebug.evidence.timings.stored import Stored
 from rldebug.evidence.timings.ways import Line, Way, apart, leads_to, line_of, way_to_call, ways
 from rldebug.syntax.places import Function, loops_of, scope_of
@@ -71,12 +71,22 @@ class TrainingLoop:
         found = []
         for spot in each.stack:
             source = self.sources.get(spot.file) if spot.kind == "user" else None
-            if source is not None and line_of(spot)[:2] not in self.hubs:
+            if source is not None and (spot.file, _without_comprehensions(spot.function)) not in self.hubs:
                 statement = statement_at(source, spot)
                 scope = source.tree if statement is None else scope_of(source, statement)
                 if not isinstance(scope, ast.Module):
                     found.append((source, scope))
         return found
+
+    def about_to_call(self, each: Slice) -> list[tuple[Source, Function]]:
+        """The functions of the user's that go by the name of what the innermost line calls, about one thing as well."""
+        name = each.called.rpartition(".")[2]
+        found = [(source, function) for source in self.sources.values() for function in functions_of(source)]
+        return [
+            (source, function)
+            for source, function in found
+            if function.name == name and not self.holds(source.file, function)
+        ]
 
     def purpose(self, each: Slice) -> str:
         """Of the outermost function that is about one thing."""
@@ -91,7 +101,7 @@ class TrainingLoop:
 
     @cached_property
     def stored(self) -> Stored:
-        return Stored(self.steps, (*self.backwards, *self.updates, *self.learning), self.sources)
+        return Stored(self.steps, self.acting, (*self.backwards, *self.updates, *self.learning), self.sources)
 
     @cached_property
     def chosen(self) -> Chosen:
@@ -128,6 +138,18 @@ class TrainingLoop:
                     break
         return False
 
+    def per_step(self, mine: Way) -> bool:
+        """Whether it stands in a loop that steps an environment, and updates nothing: then it is done for each step."""
+        for way in self.stepping:
+            place = apart(mine, way)
+            around = [] if place is None else self.around(way[place])
+            if place is not None and around and around[0] in self.around(mine[place]):
+                first, last = around[0].lineno, around[0].end_lineno or around[0].lineno
+                lines = {line for each in self.backwards for file, _, line in each if file == mine[place][0]}
+                if not any(first <= line <= last for line in lines):
+                    return True
+        return False
+
     def per_update(self, mine: Way) -> bool:
         """Whether no loop lies between it and backward that it is not in itself: then it is done for each update."""
         for way in self.backwards:
@@ -154,3 +176,10 @@ def _network(each: Slice) -> bool:
 
 def _steps_optimizer(each: Slice) -> bool:
     return any(told(spot) == "optimizer" and name_of(spot) == "step" for spot in each.stack)
+
+
+def _without_comprehensions(function: str) -> str:
+    """Up to Python 3.11 they have frames of their own: `main.<locals>.<listcomp>` is about what `main` is about."""
+    while function.endswith(("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")):
+        function = function.rpartition(".<locals>.")[0]
+    return function

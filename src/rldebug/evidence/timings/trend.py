@@ -70,6 +70,8 @@ def slowest(timing: Timing, *, slower: float = 1.08, grown: float = 1.3, steadin
         spent = np.array([sum(each.parts.get(part, 0.0) for each in group) for group in groups])
         unit = "update" if part in _PER_UPDATE and "update" in units else plain
         own, rest = spent / units[unit], (seconds - spent) / units[plain]
+        if part == "waiting" and not _steady(_computed(groups) / units[plain], grown, steadiness):
+            continue  # those that are waited for do as much as ever: others have the cores
         if not _steady(own, grown, steadiness) or rest[:2].sum() < _REFERENCE * (seconds / units[plain])[:2].sum():
             continue
         lost = float((spent - _start(own) * units[unit]).clip(min=0.0).sum())
@@ -79,6 +81,11 @@ def slowest(timing: Timing, *, slower: float = 1.08, grown: float = 1.3, steadin
                 Trend(part, unit, float(own[:2].mean()), _start(own), float(own[-2:].mean()), overall, disturbed * lost)
             )
     return max(found, key=lambda each: each.lost, default=None)
+
+
+def _computed(groups: list[list[Window]]) -> Series:
+    """Seconds of the processes that the program started."""
+    return np.array([sum(each.children_cpu for each in group) for group in groups])
 
 
 def _undisturbed(window: Window) -> Window:

@@ -15,7 +15,7 @@ from rldebug.evidence.timings.telling import lasting, weight
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 from rldebug.syntax.bindings import called, calls_of, reaching
-from rldebug.syntax.flow import computed_from
+from rldebug.syntax.flow import computed_from, returned
 from rldebug.syntax.names import method, receiver
 from rldebug.syntax.places import Function, calls, function_of
 
@@ -104,12 +104,15 @@ def _learned_from(timing: Timing, acting: list[Slice], learning: list[Slice]) ->
     nodes: dict[Source, set[ast.AST]] = {}
     for piece in acting:
         for source, node in places(timing, piece):
-            nodes.setdefault(source, set()).add(node)
-    return any(
-        (known - shared) & _reached(source, loss)
-        for source, known in nodes.items()
-        for loss in _losses(source)
-    )
+            if not _entered(source, node):
+                nodes.setdefault(source, set()).add(node)
+    return any((known - shared) & _reached(source, loss) for source, known in nodes.items() for loss in _losses(source))
+
+
+def _entered(source: Source, node: ast.AST) -> bool:
+    """A call of a function of this file, of which it is known what it gives back: what counts lies in there."""
+    function = called(source, node) if isinstance(node, ast.Call) else None
+    return function is not None and bool(returned(function))
 
 
 def _reached(source: Source, loss: ast.expr) -> set[ast.expr]:

@@ -52,8 +52,8 @@ def repeated(shapes: Shapes) -> int:
 
 
 def measure(shape: Shape) -> Measured:
-    """Of `training`, forward and backward. Detail: `forward` and `forward_loop` without gradients, as of targets; `step`
-    and `step_loop` of the optimizer."""
+    """Of `training`, forward and backward. Detail: `forward` and `forward_loop` without gradients, as of targets;
+    `step` and `step_loop` of the optimizer."""
     rebuilt = [Rebuilt(shape.network, shape.rows, seed=i) for i in range(shape.copies)]
     first, number = rebuilt[0], count()
     stacked = Ensemble(lambda: rebuilt[next(number)].module, shape.copies)

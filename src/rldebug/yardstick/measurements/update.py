@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+
 from rldebug.evidence.timing import Measured, Timing
 from rldebug.yardstick.clock import Call, race
 from rldebug.yardstick.layers import layers_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from textwrap import dedent
 
 import pytest
 
@@ -54,3 +55,15 @@ def test_a_function_that_calls_one_which_discounts() -> None:
 def test_what_was_kept_is_put_together() -> None:
     assert joins(*_read("import torch\ndef f(rows):\n    return torch.stack(rows)\n"))
     assert not joins(*_read("import torch\ndef f(rows):\n    return torch.exp(rows)\n"))
+
+
+def test_a_function_that_works_something_out_may_print_too() -> None:
+    text = """
+        def spread(rows):
+            low, high = min(rows), max(rows)
+            middle = sorted(rows)[len(rows) // 2]
+            print(low, high)
+            return float(middle)
+    """
+    source = parsed(dedent(text), "train.py")
+    assert purpose(source, source.tree.body[0]) == ""
