@@ -176,8 +176,8 @@ class Report:
 
 
 def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Roots before followers, severe before mild, what is wrong before what is slow, the largest gain first, sure before
-    unsure."""
+    """Roots before followers, severe before mild, what is wrong before what is slow, the largest gain first, sure
+    before unsure."""
     order = {severity: place for place, severity in enumerate(SEVERITIES)}
 
     def key(each: Finding) -> tuple[object, ...]:

@@ -25,8 +25,8 @@ from typing import Any
 Seen = Callable[[FrameType, float, float], None]
 """The frame that was interrupted, the seconds it stands for, and the time."""
 
-PAUSE = 0.004  # seconds between two samples at the start; a long run is looked at less often
-_SLOWER = ((20.0, 0.006), (120.0, 0.01))  # after so many seconds
+PAUSE = 0.0025  # seconds between two samples at the start; a long run is looked at less often
+_SLOWER = ((15.0, 0.005), (120.0, 0.01))  # after so many seconds
 _SHORTEST = 50e-6
 _DRAWN = 4096  # pauses, drawn once: to draw one takes as long as a sample
 

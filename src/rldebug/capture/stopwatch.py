@@ -121,7 +121,7 @@ class Stopwatch:
         if kind != "reset" or self.first:  # before the first step it is part of the start
             thread.last = kind
         thread.events += 1
-        if self._iteration != "no":
+        if self._iteration == "goes on":
             self._keep(kind)
 
     def stepped(self, env: int, lanes: int) -> None:
@@ -175,12 +175,11 @@ class Stopwatch:
 
     def _keep(self, kind: str) -> None:
         """An iteration in its order: from the first step of an environment to the first one after updates."""
-        if self._iteration == "goes on":
-            self._happened.append((time.perf_counter() - self.began, kind))
-            over = len(self._moments) >= _MOMENTS or len(self._happened) >= _HAPPENED
-            again = kind == "step" and not self._acted and len(self._moments) >= _AT_LEAST
-            if over or again:
-                self._iteration = "done"
+        self._happened.append((time.perf_counter() - self.began, kind))
+        over = len(self._moments) >= _MOMENTS or len(self._happened) >= _HAPPENED
+        again = kind == "step" and not self._acted and len(self._moments) >= _AT_LEAST
+        if over or again:
+            self._iteration = "done"
 
     # ── what is seen ────────────────────────────────────────────────────────────────────────────────────────────────
 
