@@ -200,6 +200,7 @@ class Timed:
             return None
         if self.asked.yardstick:
             timing = measured(timing, self.folder, self.problems)
+        self.problems += self._how_it_ended()
         report = judged(timing, self.config, self.problems, self.broken)
         if not self.asked.quiet:
             from rldebug.render.profile import print_profile
@@ -207,6 +208,7 @@ class Timed:
 
             print_profile(timing, report, file=self._err)
             print_report(report, file=self._err)
+            self._say(f"kept in {_short(self.folder)}: `rldebug report` says it again")
         write_files(timing, report, self._files, self._say)
         if self._json is not None:
             from rldebug.render.json import write_data
@@ -223,6 +225,13 @@ class Timed:
             return self.broken.get("profiling")
         writing: str | None = self._profiling.stopwatch.broken.get("capture/writing")
         return None if (self.folder / "timing.json").exists() else writing
+
+    def _how_it_ended(self) -> list[str]:
+        if isinstance(self.error, KeyboardInterrupt):
+            return ["the program was stopped by Ctrl-C: this is what it did until then"]
+        if self._crashed:
+            return [f"the program raised {type(self.error).__name__}: this is what it did until then"]
+        return []
 
     def _say(self, line: str) -> None:
         try:
@@ -245,3 +254,9 @@ class Timed:
             yield
         except Exception:
             self.broken[what] = traceback.format_exc()
+
+
+def _short(folder: Path) -> str:
+    """As one would type it from here."""
+    short = os.path.relpath(folder)
+    return str(folder) if short.startswith("..") else short

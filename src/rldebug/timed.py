@@ -29,6 +29,8 @@ def measured(timing: Timing, folder: Path, problems: list[str]) -> Timing:
 
 
 def judged(timing: Timing, config: Config, problems: list[str], broken: Mapping[str, str]) -> Report:
+    if timing.updates and not timing.env_steps:
+        problems.append("no environment was recognised: what it takes counts as your own; name it with rldebug.span")
     with catalogue.narrowed(frozenset({"Timing"})):
         report = diagnose([timing], config=config, command="profile", broken=dict(broken))
     return dataclasses.replace(report, problems=(*problems, *timing.problems, *report.problems))

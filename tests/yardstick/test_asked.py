@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rldebug.evidence.timing import Environment, Network, Slice, Timing
-from rldebug.yardstick.measurements.ensemble import repeated
+from rldebug.evidence.timings.copies import equal_parts
 from rldebug.yardstick.shape import Shape
 from rldebug.yardstick.shelf import yardsticks
 from tests.yardstick.timings import ACTOR, BUSY, CARTPOLE, CRITIC_SHAPES, TWINS, everything, timing
@@ -101,10 +101,15 @@ def test_an_ensemble_is_two_networks_that_learn_and_have_the_same_shapes():
 
 
 def test_shapes_that_follow_one_another_are_counted():
-    assert repeated(CRITIC_SHAPES) == 1
-    assert repeated(CRITIC_SHAPES * 5) == 5
-    assert repeated(((8,), (8,))) == 1
-    assert repeated(()) == 1
+    def parts(shapes):
+        return equal_parts(Network("", shapes))
+
+    assert parts(CRITIC_SHAPES)[1] == 1
+    assert parts(CRITIC_SHAPES * 5) == (CRITIC_SHAPES, 5)
+    assert parts(((3, 7), (3,), *CRITIC_SHAPES * 4, (1, 9)))[1] == 4  # within an agent that is one module
+    assert parts(((64, 4), (64,), (64, 64), (64,), (64, 64), (64,), (2, 64), (2,)))[1] == 1  # layers of one
+    assert parts(((8,), (8,)))[1] == 1
+    assert parts(())[1] == 1
 
 
 def test_target_networks_are_those_that_have_the_shapes_of_one_that_learns():

@@ -73,11 +73,11 @@ class PacedLog:
 
     def _light(self, known: Any, result: Any) -> bool:
         """Whether it could be read at a glance."""
-        if type(result) is not tuple or len(result) not in (4, 5) or type(result[2]) not in _FLAGS:
+        if type(result) is not tuple or len(result) not in (3, 4, 5) or type(result[2]) not in _FLAGS:
             return False
         if known.stream is None:
             known.stream = self._numbers.get(id(known.inner()), -1)
-        self._count(known.stream, result[2], result[3] if type(result[3]) in _FLAGS else False)
+        self._count(known.stream, result[2], result[3] if len(result) > 3 and type(result[3]) in _FLAGS else False)
         return True
 
     def _quick_step(

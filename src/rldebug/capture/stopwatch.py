@@ -35,7 +35,7 @@ _THREADS_EVERY = 4  # samples
 _MOMENTS = 3000  # samples of an iteration, kept in their order
 _AT_LEAST = 120  # of them: short iterations are kept several in a row
 _HAPPENED = 6000
-_WARM = 5.0  # seconds after the first update, from which on an iteration is kept in its order
+_WARM = 1.0  # seconds of training, from which on an iteration is kept in its order
 _ENVS = 64  # told apart
 
 Cell = tuple[int, str, str, int, bool, str]  # stack, before, after, env, grad, span
@@ -146,7 +146,7 @@ class Stopwatch:
             self._acted = False
             self.counts["phases"] += 1
             self._tally("followed")
-            if self._iteration == "no" and time.perf_counter() - self.first > min(_WARM, 2 * len(self._windows)):
+            if self._iteration == "no" and time.perf_counter() - self.first > _WARM:
                 self._iteration = "waits"
 
     def _tally(self, what: str) -> None:

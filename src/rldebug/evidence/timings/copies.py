@@ -16,6 +16,7 @@ from rldebug.syntax.names import constant, dotted, library, method, receiver
 _WEIGHTS = ("parameters", "named_parameters", "state_dict", "buffers", "named_buffers")
 _PRODUCTS = frozenset({"torch.nn.functional.linear", "torch.matmul", "torch.mm", "torch.func.functional_call"})
 _WRITES = ("copy_", "mul_", "add_", "lerp_", "sub_", "addcmul_", "set_")
+_TENSORS = 200  # of a network that are compared
 
 
 @lru_cache(maxsize=4096)
@@ -127,12 +128,25 @@ def equal_networks(timing: Timing) -> int:
 
 
 def equal_parts(network: Network) -> tuple[tuple[tuple[int, ...], ...], int]:
-    """The shapes of a part, and how many times they follow one another."""
-    shapes = network.shapes
-    for size in range(1, len(shapes) // 2 + 1):
-        if shapes[:size] * (len(shapes) // size) == shapes and any(len(each) > 1 for each in shapes[:size]):
-            return shapes[:size], len(shapes) // size
-    return shapes, 1
+    """The shapes of a part, and how many times they follow one another: those that most tensors belong to. An agent may
+    be one module, with its critics and an actor in it."""
+    shapes = network.shapes[:_TENSORS]
+    best, times = network.shapes, 1
+    for first in range(len(shapes)):
+        for size in range(1, (len(shapes) - first) // 2 + 1):
+            part, count = shapes[first : first + size], 1
+            while shapes[first + count * size : first + (count + 1) * size] == part:
+                count += 1
+            # The smallest part: ten critics, not five pairs of them.
+            if count > 1 and _stands_alone(part) and count * size > (times * len(best) if times > 1 else 0):
+                best, times = part, count
+    return best, times
+
+
+def _stands_alone(part: tuple[tuple[int, ...], ...]) -> bool:
+    """Layers whose output fits their own input are layers of one network, one after the other."""
+    matrices = [each for each in part if len(each) > 1]
+    return bool(matrices) and matrices[0][1] != matrices[-1][0]
 
 
 @lru_cache(maxsize=4096)

@@ -29,6 +29,7 @@ from rldebug.evidence.timings.parts import with_parts
 FILE = "timing.json"
 YARDSTICK = "yardstick.json"
 _FORMAT = 1
+_ENOUGH = 0.2  # of a window in the training
 
 
 class TimingError(Exception):
@@ -209,8 +210,9 @@ def _host(told: Mapping[str, Any]) -> Host:
 
 
 def _counts(window: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Whether it lies in the training, not before."""
-    return bool(window["began"] + window["seconds"] > told["first"] and window["seconds"] > 0)
+    """Whether it lies in the training, not before, or only its last moment does."""
+    trained = window["began"] + window["seconds"] - told["first"]
+    return bool(window["seconds"] > 0 and trained > _ENOUGH * window["seconds"])
 
 
 def _window(told: Mapping[str, Any], numbers: Mapping[int, int], slices: Sequence[Slice], first: float) -> Window:
@@ -221,7 +223,9 @@ def _window(told: Mapping[str, Any], numbers: Mapping[int, int], slices: Sequenc
             parts[part] = parts.get(part, 0.0) + seconds
     known = {each.name for each in dataclasses.fields(Window)}
     rest = {key: value for key, value in told.items() if key in known and value is not None}
-    return Window(**{**rest, "parts": parts, "began": told["began"] - first})
+    early = max(first - told["began"], 0.0)  # of it lies before the training
+    began, seconds = told["began"] + early - first, told["seconds"] - early
+    return Window(**{**rest, "parts": parts, "began": began, "seconds": seconds})
 
 
 def _moments(told: Mapping[str, Any], slices: Sequence[Slice]) -> tuple[tuple[float, float, int], ...]:

@@ -114,13 +114,15 @@ def _left(measured: Measured, name: str, otherwise: float) -> float:
 def _tensors(timing: Timing) -> float:
     """The part of the tensors that the optimizers step which belong to equal networks; all, where nothing is known."""
     trained = [each for each in timing.networks if each.optimizer]
-    equal = sum(len(each.shapes) for each in trained if _alike(each, trained))
+    equal = sum(_equal_tensors(each, trained) for each in trained)
     return equal / sum(len(each.shapes) for each in trained) if trained else 1.0
 
 
-def _alike(network: Network, trained: list[Network]) -> bool:
-    others = sum(each.shapes == network.shapes for each in trained)
-    return others > 1 or equal_parts(network)[1] > 1
+def _equal_tensors(network: Network, trained: list[Network]) -> int:
+    if sum(each.shapes == network.shapes for each in trained) > 1:
+        return len(network.shapes)
+    part, times = equal_parts(network)
+    return times * len(part) if times > 1 else 0
 
 
 def _on_cpu(timing: Timing) -> bool:

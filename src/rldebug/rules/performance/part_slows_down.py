@@ -47,6 +47,7 @@ class PartSlowsDown(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Timing"
     explains: ClassVar[tuple[str, ...]] = ("PRF001",)
+    follows: ClassVar[tuple[str, ...]] = ("PRF903", "PRF912", "PRF922", "PRF929")  # what grows with the memory
 
     slower: float = 1.08  # the whole, last third over first
     grown: float = 1.3  # the part, and beyond what the others did

@@ -9,9 +9,10 @@ import torch
 from torch import nn
 
 from rldebug.evidence.timing import Measured, Network, Timing
+from rldebug.evidence.timings.copies import equal_parts
 from rldebug.parts.ensemble import Ensemble
 from rldebug.yardstick.clock import race
-from rldebug.yardstick.layers import Shapes, layers_of
+from rldebug.yardstick.layers import layers_of
 from rldebug.yardstick.optimizers import family_of, with_gradients
 from rldebug.yardstick.rebuilt import Rebuilt, described, loss_of
 from rldebug.yardstick.shape import MOST_PARAMETERS, Shape, share, trained
@@ -25,9 +26,9 @@ def asked(timing: Timing) -> Shape | None:
         return None
     counted: dict[Network, int] = {}
     for each in trained(timing):
-        times = repeated(each.shapes)
+        part, times = equal_parts(each)
         one = Network(
-            *("", each.shapes[: len(each.shapes) // times], each.dtype, each.device, each.optimizer),
+            *("", part, each.dtype, each.device, each.optimizer),
             training_rows=each.training_rows,
         )
         counted[one] = counted.get(one, 0) + times
@@ -40,15 +41,6 @@ def asked(timing: Timing) -> Shape | None:
         return None
     one, copies = max(fit, key=lambda each: each[1] * each[0].parameters)
     return Shape(concerned, rows=one.training_rows, copies=copies, networks=(one,))
-
-
-def repeated(shapes: Shapes) -> int:
-    """How many times the same shapes follow one another: 2 for a module that holds twin critics."""
-    for size in range(1, len(shapes) // 2 + 1):
-        times, rest = divmod(len(shapes), size)
-        if not rest and shapes[:size] * times == shapes and any(len(each) > 1 for each in shapes[:size]):
-            return times
-    return 1
 
 
 def measure(shape: Shape) -> Measured:
