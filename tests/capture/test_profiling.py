@@ -144,11 +144,8 @@ def test_a_program_that_recurses_as_deep_as_it_may(tmp_path):
 
 def test_memory_is_looked_at_after_a_while(tmp_path, monkeypatch):
     monkeypatch.setattr("rldebug.capture.profiling._LOOK_AT_MEMORY", 0.0)
-    monkeypatch.setattr("rldebug.capture.held._LARGEST", 1000)  # modules of other tests hold lists too
-    monkeypatch.setattr("rldebug.capture.held._OBJECTS", 1_000_000)
-    monkeypatch.setattr("rldebug.capture.held._SECONDS", 60.0)
     monkeypatch.setattr("rldebug.capture.held._SECONDS", 60.0)  # a slow machine sees as much
-    monkeypatch.setattr("rldebug.capture.held._OBJECTS", 10**6)  # and one that has imported all other tests
+    monkeypatch.setattr("rldebug.capture.held.is_users", lambda file: file == __file__)  # not all other tests
     monkeypatch.setattr(stopwatch_module, "_WINDOW", 0.02)
     profiled(tmp_path, lambda: trains(1500))
     assert "memory" in {each.name for each in read_timing(tmp_path).held}

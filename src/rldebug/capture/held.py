@@ -114,30 +114,31 @@ class HeldLooker:
     # ── the walk ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _walk(self) -> Iterator[tuple[Place, Any]]:
-        """Nearest first: what a function calls `memory` rather than what is called `agent.memory` elsewhere."""
-        level = [
-            (file, name, each)
-            for file, variables in self._namespaces()
-            for name, each in variables.items()
-            if type(name) is str and not (name.startswith("__") and name.endswith("__"))
-        ]
+        """Nearest first: what a function calls `memory` rather than what is called `agent.memory` elsewhere. Functions
+        that are under way, to the bottom, before modules: of these a program may have hundreds."""
         seen: set[int] = set()
         until = time.perf_counter() + _SECONDS
-        for deep in range(_DEEP + 1):
-            below: list[tuple[str, str, Any]] = []
-            for file, name, each in level:
-                if id(each) in seen:
-                    continue
-                if len(seen) >= _OBJECTS or time.perf_counter() > until:
-                    return
-                seen.add(id(each))
-                yield (file, name), each
-                if deep < _DEEP:
-                    below += [(file, f"{name}{step}", part) for step, part in parts_of(each)]
-            level = below
+        for namespaces in (self._functions(), self._modules()):
+            level = [
+                (file, name, each)
+                for file, variables in namespaces
+                for name, each in variables.items()
+                if type(name) is str and not (name.startswith("__") and name.endswith("__"))
+            ]
+            for deep in range(_DEEP + 1):
+                below: list[tuple[str, str, Any]] = []
+                for file, name, each in level:
+                    if id(each) in seen:
+                        continue
+                    if len(seen) >= _OBJECTS or time.perf_counter() > until:
+                        return
+                    seen.add(id(each))
+                    yield (file, name), each
+                    if deep < _DEEP:
+                        below += [(file, f"{name}{step}", part) for step, part in parts_of(each)]
+                level = below
 
-    def _namespaces(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Of functions that are under way before those of modules: of these a program may have hundreds."""
+    def _functions(self) -> Iterator[tuple[str, dict[str, Any]]]:
         frames: list[FrameType] = []
         frame: FrameType | None = sys._getframe()
         while frame is not None and len(frames) < _FRAMES:
@@ -146,6 +147,8 @@ class HeldLooker:
             frame = frame.f_back
         for each in reversed(frames):  # the outermost are the same in every look
             yield shown(each.f_code.co_filename), locals_of(each)
+
+    def _modules(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for name, module in list(sys.modules.items()):
             if name in self._libraries and name != "__main__":
                 continue
