@@ -397,3 +397,9 @@ def flush() -> None:
             stream.flush()
         except Exception:
             pass  # closed, or nobody reads it any more
+
+
+def as_typed(path: str | Path) -> str:
+    """A path as one would type it from here; whole, where it leads elsewhere."""
+    short = os.path.relpath(path)
+    return str(path) if short.startswith("..") else short

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rldebug.launch import Ending, check, flush, name_of, run_as_main, run_to_its_end, show, when_imported
+from rldebug.launch import Ending, as_typed, check, flush, name_of, run_as_main, run_to_its_end, show, when_imported
 from rldebug.render.progress_line import ProgressLine
 from rldebug.wishes import check_names
 
@@ -208,7 +208,7 @@ class Timed:
 
             print_profile(timing, report, file=self._err)
             print_report(report, file=self._err)
-            self._say(f"kept in {_short(self.folder)}: `rldebug report` says it again")
+            self._say(f"kept in {as_typed(self.folder)}: `rldebug report` says it again")
         write_files(timing, report, self._files, self._say)
         if self._json is not None:
             from rldebug.render.json import write_data
@@ -254,9 +254,3 @@ class Timed:
             yield
         except Exception:
             self.broken[what] = traceback.format_exc()
-
-
-def _short(folder: Path) -> str:
-    """As one would type it from here."""
-    short = os.path.relpath(folder)
-    return str(folder) if short.startswith("..") else short

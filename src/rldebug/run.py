@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rldebug.config import Config
 from rldebug.finding import Finding, Report, Severity
-from rldebug.launch import Ending, check, flush, name_of, run_to_its_end, show, when_imported
+from rldebug.launch import Ending, as_typed, check, flush, name_of, run_to_its_end, show, when_imported
 from rldebug.render.progress_line import ProgressLine
 from rldebug.wishes import Wishes, configured
 
@@ -289,7 +289,7 @@ class Watched:
         wishes, own = self.wishes, exit_status(self.error, how)
         if wishes.record_only:
             if self.folder is not None and not wishes.quiet:
-                self._say(f"rldebug: recorded; `rldebug report {_short(self.folder)}` gives the diagnosis")
+                self._say(f"rldebug: recorded; `rldebug report {as_typed(self.folder)}` gives the diagnosis")
             return None
         if not wishes.quiet and self.folder is not None and getattr(self._err, "isatty", lambda: False)():
             self._say("rldebug: the program has ended; working out the diagnosis …")
@@ -309,7 +309,7 @@ class Watched:
             from rldebug.timed import write_pages
 
             for page in write_pages(report, seen, self._files[wishes.html]):
-                self._say(f"page: {_short(page)}")
+                self._say(f"page: {as_typed(page)}")
         return FAILED if found else None
 
     def _draw(self) -> None:
@@ -374,7 +374,7 @@ class Watched:
         self._say("")
         if isinstance(self.error, Stopped):
             self._say(f"rldebug: the program was stopped: {self.error}\n")
-        folder = _short(self._place())
+        folder = Path(as_typed(self._place()))
         if seen.timing is not None:
             from rldebug.render.profile import print_profile
 
@@ -428,9 +428,3 @@ def exit_status(error: BaseException | None, how: str = "") -> int:
 def _as_severe(finding: Finding, as_: Severity | None) -> bool:
     """Findings that follow from others are left to those."""
     return as_ is not None and (finding.severity == "error" or finding.severity == as_)
-
-
-def _short(folder: Path) -> Path:
-    """As one would type it from here."""
-    short = os.path.relpath(folder)
-    return folder if short.startswith("..") else Path(short)

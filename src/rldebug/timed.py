@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from rldebug.config import Config
 from rldebug.diagnose import diagnose
 from rldebug.evidence.timing import Timing
 from rldebug.finding import Report
+from rldebug.launch import as_typed
 from rldebug.recorded import Recorded
 
 _YARDSTICK = 3.0  # seconds that measuring what it could cost may take
@@ -71,8 +71,7 @@ def write_files(timing: Timing, report: Report, files: Mapping[str, Path], say: 
 
         write_pstats(timing, files["prof"])
     for name, file in files.items():
-        short = os.path.relpath(file)
-        say(f"{'page' if name == 'html' else name}: {file if short.startswith('..') else short}")
+        say(f"{'page' if name == 'html' else name}: {as_typed(file)}")
 
 
 def write_pages(report: Report, seen: Recorded, file: Path) -> list[Path]:

@@ -22,11 +22,8 @@ import torch
 
 from rldebug.capture.sampler import Sampler
 from rldebug.capture.stacks import Stacks
-from rldebug.evidence.timing import as_plain
+from rldebug.evidence.timing import FILE, as_plain
 from rldebug.span import under_way
-
-FILE = "timing.json"
-"""In a run folder; rewritten as a whole, so that one that was killed leaves the last."""
 
 _WINDOWS = 120  # kept; then two become one
 _WINDOW = 0.5  # seconds, at first

@@ -38,6 +38,9 @@ PARTS: dict[str, str] = {
 }
 """The parts that the time of a training loop goes into. What a user names with `rldebug.span` is a part as well."""
 
+FILE = "timing.json"
+"""Of a run folder: what was sampled. Rewritten as a whole, so that a run that was killed leaves the last."""
+
 WORTH = 1.05
 """Speed-up of the whole run below which nobody is told: advice has its price too."""
 

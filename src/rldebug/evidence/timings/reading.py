@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rldebug.evidence.source import Source, parsed, read_sources
 from rldebug.evidence.timing import (
+    FILE,
     Environment,
     Held,
     Host,
@@ -25,8 +25,8 @@ from rldebug.evidence.timing import (
     as_plain,
 )
 from rldebug.evidence.timings.parts import with_parts
+from rldebug.launch import as_typed
 
-FILE = "timing.json"
 YARDSTICK = "yardstick.json"
 _FORMAT = 1
 _ENOUGH = 0.2  # of a window in the training
@@ -49,7 +49,7 @@ def read_timing(folder: Path, sources: Sequence[Source] | None = None) -> Timing
         raise TimingError(f"{file} has format {told.get('format') if isinstance(told, dict) else None!r}, expected 1")
     try:
         known = read_sources(folder) if sources is None else sources
-        timing = _timing(told, tuple(parsed(each.text, _short(each.file)) for each in known))
+        timing = _timing(told, tuple(parsed(each.text, as_typed(each.file)) for each in known))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise TimingError(f"{file} is damaged: {type(error).__name__}: {error}") from error
     return dataclasses.replace(timing, yardstick=_yardstick(folder))
@@ -131,17 +131,11 @@ def _timing(told: Mapping[str, Any], sources: tuple[Source, ...]) -> Timing:
 
 def _spots(told: Mapping[str, Any]) -> list[Spot]:
     found = [Spot(*each) for each in told["spots"]]
-    return [dataclasses.replace(each, file=_short(each.file)) if each.kind == "user" else each for each in found]
+    return [dataclasses.replace(each, file=as_typed(each.file)) if each.kind == "user" else each for each in found]
 
 
 def _spot(told: Mapping[str, Any]) -> Spot:
-    return Spot(**{**told, "file": _short(str(told["file"]))})
-
-
-def _short(file: str) -> str:
-    """As one would type it from here."""
-    short = os.path.relpath(file)
-    return file if short.startswith("..") else short
+    return Spot(**{**told, "file": as_typed(str(told["file"]))})
 
 
 def _training_thread(threads: Mapping[str, Any]) -> str:
@@ -163,7 +157,7 @@ def _environments(told: Sequence[Mapping[str, Any]]) -> tuple[Environment, ...]:
     known = {each.name for each in dataclasses.fields(Environment)}
     found = []
     for each in told:
-        created = (_short(each["created"][0]), each["created"][1]) if each.get("created") else None
+        created = (as_typed(each["created"][0]), each["created"][1]) if each.get("created") else None
         rest = {key: value for key, value in each.items() if key in known and key != "created"}
         found.append(Environment(**rest, created=created, evaluation=_tries(each, told)))
     return tuple(found)
