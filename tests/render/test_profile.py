@@ -24,7 +24,7 @@ from rldebug.evidence.timing import (
     Window,
 )
 from rldebug.finding import Finding, Report, Where
-from rldebug.render.profile import advice, print_profile, render, sparks, spot_in, together
+from rldebug.render.profile import advice, memory, print_profile, render, sparks, spot_in, together
 from rldebug.render.profile_rows import brief, percents, rows, size
 from rldebug.render.terminal import block
 
@@ -359,3 +359,9 @@ def test_numbers_are_short():
         "1 234 s", "38.2 s", "150 µs", "12.3 ms", "5 ns", "0 s"
     ]  # fmt: skip
     assert [size(each) for each in (12, 1536, 64 * MIB, 23.5 * 2**30)] == ["12 B", "1.5 KiB", "64 MiB", "23.5 GiB"]
+
+
+def test_pages_that_were_fetched_from_disk_are_told():
+    windows = [Window(0.0, 1.0, resident=2**20), Window(1.0, 1.0, resident=2**21, faults=7)]
+    assert memory(windows).endswith("· 7 pages fetched from disk")
+    assert "disk" not in memory(windows[:1])

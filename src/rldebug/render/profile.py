@@ -191,7 +191,9 @@ def memory(windows: Sequence[Window]) -> str:
         return ""
     grown = seen[-1] - seen[0]
     sign = "+" if grown >= 0 else "−"
-    return f"{size(seen[0])} → {size(seen[-1])} ({sign}{size(abs(grown))})"
+    fetched = sum(each.faults for each in windows)
+    more = f" · {count(fetched, 'page')} fetched from disk" if fetched else ""
+    return f"{size(seen[0])} → {size(seen[-1])} ({sign}{size(abs(grown))}){more}"
 
 
 def gpu(timing: Timing) -> list[tuple[str, str]]:
