@@ -248,7 +248,7 @@ def test_library_lines_stand_in_where_there_is_none_of_the_users():
 def test_the_pace_over_time_has_its_first_and_last_figures():
     assert re.search(r"█.*▅  1 295 → 822$", line("env steps/s", PPO))
     assert line("updates/s", PPO).endswith("148 → 94")
-    assert line("memory", PPO) == "memory        210 MiB → 327 MiB (+117 MiB)"
+    assert line("memory", PPO) == "memory        210 MiB → 327 MiB (+117 MiB) · 2 pages fetched from disk"
     assert line("env steps/s", replace(PPO, windows=PPO.windows[:1])) is None
     idle = tuple(replace(each, updates=0) for each in PPO.windows)
     assert line("updates/s", replace(PPO, windows=idle)) is None
