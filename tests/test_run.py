@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rldebug.evidence.run import FORMAT, Reading, Run, RunError, Series, decode, encode, read_run
+from rldebug.evidence.run import FORMAT, MOST_LINES, Reading, Run, RunError, Series, decode, encode, read_run
 from rldebug.finding import Where
 
 quick = settings(deadline=None, max_examples=60)
@@ -509,3 +510,83 @@ def test_whatever_happens_to_the_file_it_opens(tmp_path_factory, data):
 
 def key(reading: Reading) -> tuple[int, int, float | None]:
     return reading.update, reading.env_step, reading.numbers.get("policy/kl")
+
+
+# ── folders that are huge or hostile ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_run_of_very_many_readings_is_thinned(folder):
+    def reading(i: int) -> bytes:
+        facts = {"calls": {"update": ["a.py", i]}} if i % 10_000 == 777 else {}
+        kl = math.nan if i == 43_211 else i / 7
+        return encode(Reading(i, 2 * i, 0.0, {"policy/kl": kl}, facts)).encode()
+
+    write(folder, [reading(i) for i in range(70_001)])
+    run = read_run(folder)
+    (problem,) = run.problems
+    assert problem == (
+        f"70,001 readings were recorded; the diagnosis reads {len(run.readings):,} of them, evenly spread"
+    )
+    updates = [each.update for each in run.readings]
+    assert 10_000 <= len(updates) <= 20_000 + 9
+    assert updates == sorted(set(updates))
+    assert (updates[0], updates[-1], run.updates) == (0, 70_000, 70_001)
+    assert max(np.diff(updates)) == 4
+    assert run["policy/kl"].update[np.isnan(run["policy/kl"].value)].tolist() == [43_211]
+    assert [each.update for each, _ in run.facts("calls")] == list(range(777, 70_001, 10_000))
+
+
+def test_as_many_readings_as_are_read_whole(folder):
+    write(folder, [line(i) for i in range(MOST_LINES)])
+    run = read_run(folder)
+    assert run.problems == ()
+    assert len(run.readings) == MOST_LINES
+
+
+def test_of_heavy_lines_fewer_are_read(folder, monkeypatch):
+    monkeypatch.setattr("rldebug.evidence.run._MOST_BYTES", 20 * len(line(100)))
+    write(folder, [line(i) for i in range(100)])
+    run = read_run(folder)
+    assert run.problems[0].startswith("100 readings were recorded; the diagnosis reads ")
+    assert 10 <= len(run.readings) <= 21
+    assert run.updates == 100
+
+
+def test_a_file_too_big_to_look_through_is_sampled(folder, monkeypatch):
+    monkeypatch.setattr("rldebug.evidence.run._HUGE", 10_000)
+    monkeypatch.setattr("rldebug.evidence.run.MOST_LINES", 100)
+    write(folder, [line(i) for i in range(5000)])
+    run = read_run(folder)
+    assert run.updates == 5000
+    assert 80 < len(run.readings) <= 100
+    assert run.problems[0].startswith("readings.jsonl has 0 GB; the diagnosis reads ")
+
+
+def test_a_line_without_end_is_named(folder):
+    write(folder, [line(0), b"x" * 9_000_000, line(2), b"y" * 4_000_001], end=b"")
+    run = read_run(folder)
+    assert [each.update for each in run.readings] == [0, 2]
+    assert run.problems == (
+        "readings.jsonl line 2 was left out: it is longer than 4,000,000 bytes",
+        "readings.jsonl line 4 was left out: it is longer than 4,000,000 bytes",
+    )
+
+
+def test_wrong_lines_without_end_are_counted(folder):
+    write(folder, [b"x"] * 3000)
+    problems = read_run(folder).problems
+    assert len(problems) == 1001
+    assert problems[-1] == "2,000 more such lines were left out"
+
+
+@pytest.mark.parametrize("name", ["run.json", "readings.jsonl"])
+@pytest.mark.parametrize("kind", ["pipe", "link", "device"])
+def test_what_is_no_plain_file_is_not_opened(folder, tmp_path, name, kind):
+    (folder / name).rename(tmp_path / "elsewhere")
+    if kind == "pipe":
+        os.mkfifo(folder / name)
+    else:
+        (folder / name).symlink_to(tmp_path / "elsewhere" if kind == "link" else "/dev/zero")
+    (problem,) = read_run(folder).problems
+    assert problem.startswith(f"{name} cannot be read")
+    assert "expected a plain file, found a" in problem

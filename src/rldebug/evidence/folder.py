@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import re
+from bisect import bisect
+from collections.abc import Mapping
 from pathlib import Path
 
 from rldebug.evidence.run import Run, RunError, read_run
 
 RUNS = Path(".rldebug") / "runs"
 _SHOWN = 6  # names in a message
+_RANK = re.compile(r"(.+)-rank(\d{1,6})(-\d{1,6})?")
+_COUNT = re.compile(r"-\d{1,6}$")
+_TOGETHER = 600.0  # seconds between the starts of two ranks of one job
+_CANDIDATES = 4  # before, and after
 
 
 def open_run(wanted: str | None, root: Path = RUNS) -> Run:
@@ -40,6 +47,46 @@ def find_run(wanted: str | None, root: Path = RUNS) -> Path:
 
 def title_of(run: Run) -> str:
     return str(run.meta.get("name") or (run.path.name if run.path is not None else "run"))
+
+
+def ranks(started: Mapping[str, float | None]) -> dict[str, dict[int, str]]:
+    """Folders that are one run: the name of its first process's folder, and the others by rank.
+
+    `started`: when each folder's process began, in seconds. A job that was started twice has NAME and NAME-2, but its
+    ranks may be counted otherwise (NAME-rank1 beside NAME-2, where NAME was one process alone): who began together
+    belongs together. Where that is not known, those of the same count do.
+    """
+    firsts: dict[str, list[tuple[float, str]]] = {}  # of each name: NAME, NAME-2, NAME-3 …, by when they began
+    for name, when in started.items():
+        if when is not None and _RANK.fullmatch(name) is None:
+            for stem in {name, _COUNT.sub("", name)}:
+                firsts.setdefault(stem, []).append((when, name))
+    for each in firsts.values():
+        each.sort()
+    pairs: list[tuple[float, str, int, str]] = []
+    for name, when in started.items():
+        match = _RANK.fullmatch(name)
+        if match is None:
+            continue
+        alike = f"{match[1]}{match[3] or ''}"
+        if when is None or started.get(alike, 0.0) is None:
+            pairs += [(0.0, alike, int(match[2]), name)] if alike in started else []
+        else:
+            near = _near(firsts.get(match[1], []), when)
+            pairs += [(abs(then - when), first, int(match[2]), name) for then, first in near]
+    placed: set[str] = set()
+    jobs: dict[str, dict[int, str]] = {}
+    for apart, first, rank, name in sorted(pairs):
+        if apart <= _TOGETHER and name not in placed and rank not in jobs.get(first, {}):
+            jobs.setdefault(first, {})[rank] = name
+            placed.add(name)
+    # A rank whose first process left nothing stands for itself.
+    return {name: dict(sorted(jobs.get(name, {}).items())) for name in started if name not in placed}
+
+
+def _near(firsts: list[tuple[float, str]], when: float) -> list[tuple[float, str]]:
+    place = bisect(firsts, (when, ""))
+    return firsts[max(place - _CANDIDATES, 0) : place + _CANDIDATES]
 
 
 def _runs(root: Path) -> list[Path]:

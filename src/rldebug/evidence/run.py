@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -13,9 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rldebug.evidence.lines import LONGEST, Named, glimpse, open_plain, read_small, sample
 from rldebug.finding import Where
 
 FORMAT = 1
+MOST_LINES = 20_000  # of a run folder that are read whole, evenly spread; no recorder of ours writes as many
+_MOST_BYTES = 32_000_000
+_HUGE = 16_000_000_000  # bytes of a file that is not even looked through
+_NAMED = 1000  # problems
 
 FACTS: dict[str, str] = {
     "parameters": "pass policy= or critic= together with optimizer= to rldebug.watch(...)",
@@ -253,45 +260,61 @@ def read_run(path: Path | str) -> Run:
     meta_file = path / "run.json"
     problems: list[str] = []
     try:
-        meta = json.loads(meta_file.read_bytes())
+        meta = json.loads(read_small(meta_file))
         if not isinstance(meta, dict):
             raise ValueError("expected a JSON object")
     except FileNotFoundError:
         raise RunError(f"{path} has no run.json: it is not a run folder, or was only partly copied") from None
     except (ValueError, RecursionError, OSError) as error:
-        problems.append(f"run.json cannot be read ({_short(error)}); versions and settings of the run are unknown")
+        problems.append(f"run.json cannot be read ({one_line(error)}); versions and settings of the run are unknown")
         meta = {}
     if isinstance(meta.get("format"), int) and meta["format"] > FORMAT:
         raise RunError(
             f"{path} was written in format {meta['format']}, this rldebug reads up to {FORMAT}: "
             "upgrade with `pip install -U rldebug`"
         )
-    readings = list(_read_lines(path / "readings.jsonl", problems))
-    return Run.of(readings, meta, path=path, problems=tuple(problems))
+    readings, left_out = _read_lines(path / "readings.jsonl")
+    return Run.of(readings, meta, path=path, problems=(*problems, *left_out))
 
 
-def _read_lines(file: Path, problems: list[str]) -> Iterator[Reading]:
+def _read_lines(file: Path) -> tuple[list[Reading], tuple[str, ...]]:
+    """The readings, or some of them where they are very many; and what is to be said about that."""
     try:
-        # Bytes, split by hand: a hand-edited file may hold invalid UTF-8 or a stray line separator.
-        lines = file.read_bytes().split(b"\n")
+        with open_plain(file) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            if size > _HUGE:
+                return _read_some(glimpse(opened, size, MOST_LINES, seconds=10.0), size)
+            found = sample(opened, MOST_LINES, _MOST_BYTES)
     except FileNotFoundError:
-        problems.append("readings.jsonl is missing: nothing was recorded, or the folder was only partly copied")
-        return
+        return [], ("readings.jsonl is missing: nothing was recorded, or the folder was only partly copied",)
     except OSError as error:
-        problems.append(f"readings.jsonl cannot be read: {error}")
-        return
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+        return [], (f"readings.jsonl cannot be read: {error}",)
+    readings, problems = [], Named(_NAMED)
+    for number, line in found.lines:
         try:
-            yield decode(json.loads(line))
+            if line is None:
+                raise ValueError(f"it is longer than {LONGEST:,} bytes")
+            if line.strip():
+                readings.append(decode(json.loads(line)))
         except Exception as error:
-            cut = number == len(lines)
-            reason = "the last line was cut off in writing" if cut else _short(error)
-            problems.append(f"readings.jsonl line {number} was left out: {reason}")
+            reason = "the last line was cut off in writing" if number == found.cut else one_line(error)
+            problems.add(f"readings.jsonl line {number} was left out: {reason}")
+    if len(found.lines) == found.total:
+        return readings, problems.all()
+    told = f"{found.total:,} readings were recorded; the diagnosis reads {len(readings):,} of them, evenly spread"
+    return readings, (told, *problems.all())
 
 
-def _short(error: Exception) -> str:
+def _read_some(lines: Sequence[tuple[int, bytes]], size: int) -> tuple[list[Reading], tuple[str, ...]]:
+    readings = []
+    for _, line in lines:
+        with contextlib.suppress(Exception):
+            readings.append(decode(json.loads(line)))
+    spread = f"the diagnosis reads {len(readings):,} of its lines, evenly spread"
+    return readings, (f"readings.jsonl has {size / 1e9:,.0f} GB; {spread}",)
+
+
+def one_line(error: Exception) -> str:
     """One line, whatever was in the file."""
     text = " ".join(str(error).split())
     if isinstance(error, KeyError):
