@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rldebug.graph import graph as graph
     from rldebug.handover import HandoverError as HandoverError
     from rldebug.metric import metric as metric
+    from rldebug.preprocess import preprocess as preprocess
     from rldebug.probe import probe as probe
     from rldebug.rule import NotEnough as NotEnough
     from rldebug.rule import Rule as Rule
@@ -40,6 +41,7 @@ _HOME = {
     "explain": "rldebug.explain",
     "graph": "rldebug.graph",
     "metric": "rldebug.metric",
+    "preprocess": "rldebug.preprocess",
     "probe": "rldebug.probe",
     "read_run": "rldebug.evidence.run",
     "span": "rldebug.span",

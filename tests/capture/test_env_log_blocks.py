@@ -5,7 +5,7 @@ import pytest
 
 from rldebug.capture import env_log, env_nodes
 from rldebug.capture.env_log import EnvLog
-from rldebug.capture.env_stream import Node
+from rldebug.capture.env_stream import REWARDS, Node
 
 
 class Env:
@@ -90,6 +90,8 @@ def test_the_same_as_one_by_one(case, monkeypatch):
         if CASES[case]["continuous"]:
             told.pop("action"), expected.pop("action")
         np.testing.assert_equal(rounded(told), rounded(expected))
+        assert list(one.newest) == list(two.newest)
+        assert len(one.newest) == min(one.steps, REWARDS)
 
 
 def rounded(value):

@@ -45,17 +45,21 @@ def stand_in(gate: Gate, told: str, original: Callable[..., Any]) -> Callable[..
         watch = gate.watch
         if watch is None:
             return original(self, *args, **kwargs)
-        if watch.here.inside:
+        inside = watch.here.inside
+        if inside:
             if told == "reset":
                 watch.shared.renewed = True
-            return original(self, *args, **kwargs)
+            return original(self, *args, **kwargs) if inside is True else inside(told, original, self, args, kwargs)
         return getattr(watch, told)(original, self, args, kwargs)
         owner  # noqa: B018
 
     def quick(self, action):  # type: ignore[no-untyped-def]
         watch = gate.watch
-        if watch is None or watch.here.inside:
+        if watch is None:
             return original(self, action)
+        inside = watch.here.inside
+        if inside:
+            return original(self, action) if inside is True else inside("step", original, self, (action,), {})
         return watch.quick_step(original, self, action)
         owner  # noqa: B018
 
@@ -83,7 +87,7 @@ def _with_class_of(original: Any, made: Any) -> Callable[..., Any]:
 class Here(threading.local):
     """Of each thread: whether a call is under way, and who keeps back calls within one that may be no environment's."""
 
-    inside = False
+    inside: Any = False  # or who is handed the calls within this one, see Shared.within
     held: Any = None
 
 
@@ -100,6 +104,7 @@ class Shared:
         self.waiting: dict[int, Any] = {}  # calls kept back, see hand_rolled.py
         self.holding = 0  # calls under way that may be no environment's
         self.renewed = False  # something was reset within the call under way
+        self.within: Any = True  # or what is handed the calls within the next one, as looks.py is
         self.light = getattr(log, "light", None)  # of a log that only counts: told of a step, and of nothing else
         self.ranges = self.light is not None and torch.version.cuda is not None  # for Nsight Systems
 

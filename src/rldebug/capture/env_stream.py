@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from rldebug.capture.env_values import one, parts_of
 from rldebug.capture.fingerprints import flat
 from rldebug.capture.frames import Frames
 
+REWARDS = 2048  # the newest, that are kept of a stream
 EPISODES = 2048  # that are kept of a stream, evenly spread
 _DISTINCT = 64
 _ALL = 256  # calls of which everything is looked at; then of every eighth, or fewer where observations are wide
@@ -75,6 +77,7 @@ class Stream:
         self.finished = self.terminations = self.truncations = self.stepped_after_end = 0
         self.every = 1
         self.reward = _Numbers()
+        self.newest: deque[float] = deque(maxlen=REWARDS)
         self.distinct: set[float] = set()
         self.zeros = 0
         self.counts: dict[int, int] = {}
@@ -142,6 +145,7 @@ class Stream:
 
     def rewarded(self, rewards: list[float]) -> None:
         self.reward.add(rewards)
+        self.newest.extend(rewards)
         self.zeros += rewards.count(0.0)
         if len(self.distinct) < _DISTINCT:
             self.distinct.update(rewards)
@@ -149,6 +153,7 @@ class Stream:
     def rewarded_block(self, rewards: NDArray[np.float64]) -> None:
         """As rewarded, with many."""
         self.reward.add_block(rewards)
+        self.newest.extend(rewards[-REWARDS:].tolist())
         self.zeros += len(rewards) - int(np.count_nonzero(rewards))
         if len(self.distinct) < _DISTINCT:
             self.distinct.update(np.unique(rewards)[:_DISTINCT].tolist())

@@ -107,7 +107,7 @@ class Watch:
     def call(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
         """The call itself; what it calls in turn is silent."""
         here = self.here
-        here.inside = True
+        here.inside = self.shared.within
         try:
             return original(env, *args, **kwargs)
         finally:
@@ -133,7 +133,7 @@ class Watch:
         if known is None or known.ref() is not env or shared.holding or GROUP in self.off:
             return self.step(original, env, (action,), {})
         if shared.light is not None and not shared.waiting:
-            here.inside = True
+            here.inside = shared.within
             if shared.ranges:
                 nvtx.push("env step")
             try:
@@ -151,7 +151,7 @@ class Watch:
         if not known.plain:
             return self.quick_batch(original, env, action, known)
         copy = action if isinstance(action, _SCALARS) else self.action_of((action,), {})
-        here.inside = True
+        here.inside = shared.within
         try:
             result = original(env, action)
         finally:

@@ -1,4 +1,4 @@
-"""Graphs of losses: how large they are, now and then; and on demand those of an early update, to be drawn."""
+"""Graphs of losses: how large they are, now and then; and those of an early update, to be drawn."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Graphs:
         self._newest: dict[Line, int] = {}  # when the newest node was made, of the graph that was counted last
         self._window = 1  # the backward pass that it begins with
         self._in_window: set[Line] = set()
-        self._drawing = bool(session.options.graph)
+        self._drawing = True
         self._walks: dict[tuple[str, Line], tuple[str, Line | None, Walk]] = {}
         self._loose: dict[str, Tensor] = {}  # parameters of no module, by the program's names for them
         self._first: tuple[str, Line] | None = None
@@ -125,6 +125,7 @@ class Graphs:
             }
             modules = self._modules(whole, optimizers)
             self._graph = graph_of(whole, modules, optimizers, lines)
+            self._write()  # to be looked at while the program runs
         self._loose = {}
 
     def _modules(self, walked: Walk, optimizers: Any) -> dict[str, nn.Module | Tensor]:
@@ -141,7 +142,11 @@ class Graphs:
     def finish(self) -> None:
         if self._drawing:
             self._take()
+        self._write()
+
+    def _write(self) -> None:
         sizes = tuple(size for each in self.sizes.values() for size in each)
         if self._graph is not None or sizes:
             graph = dataclasses.replace(self._graph, update=self._update) if self._graph is not None else Graph()
-            write_graph(dataclasses.replace(graph, sizes=sizes), self.session.folder)
+            asked = bool(self.session.options.graph)
+            write_graph(dataclasses.replace(graph, sizes=sizes, asked=asked), self.session.folder)

@@ -51,7 +51,7 @@ _TELL_EVERY = 20.0  # seconds between two tellings of streams, modules and count
 class Options:
     overhead_budget: float = 0.015  # of the program's time may go into the start, audits and readings
     without: tuple[str, ...] = ()
-    graph: bool = False  # keep the graph of an early update, to be drawn
+    graph: bool = False  # the graph of an early update was asked for: it is to be judged too, not only drawn
 
 
 class Session:
@@ -76,6 +76,7 @@ class Session:
         self.on_audit: list[Callable[[Recording], None]] = []  # called before an audit is written
         self.on_event: list[Callable[[Event], None]] = []
         self.on_finish: list[Callable[[], None]] = []
+        self.looks: Any = None  # at what networks are given, see looks.py
         self.on_look: Callable[[], None] | None = None  # between phases, in the program's own thread
         # In a process that the program has started, with its folder and options: gives what is to be called at its end.
         self.watch_child: Callable[[tuple[str, float, tuple[str, ...]]], Callable[[], None]] | None = None
@@ -226,6 +227,8 @@ class Session:
         # Until something changes, or the program has gone over to playing, the log need not ask again.
         began = self._began + self._played_on
         self.log.wake_at = (began if self.log.calls < began else _NEVER) if self.audit is None else 0
+        if self.looks is not None:
+            self.log.wake_at = min(self.log.wake_at, self.looks.met(self.log.calls))
 
     def _meet(self, env: Any) -> None:
         audit = self.audit
