@@ -29,7 +29,7 @@ COLUMNS = 100
 
 
 def screen(data: bytes) -> list[str]:
-    """What a terminal shows that was sent these bytes: it knows \\r, \\n, ESC[2K, ESC[A and colours."""
+    """What a terminal shows that was sent these bytes: it knows \\r, \\n, ESC[2K, ESC[J, ESC[A, ESC[C and colours."""
     lines, row, column = [""], 0, 0
     for piece in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|[\s\S]", data.decode()):
         if piece == "\r":
@@ -39,8 +39,12 @@ def screen(data: bytes) -> list[str]:
             lines += [""] * (row + 1 - len(lines))
         elif piece == "\x1b[2K":
             lines[row] = ""
-        elif piece == "\x1b[A":
-            row = max(row - 1, 0)
+        elif piece == "\x1b[C":
+            column += 1
+        elif piece == "\x1b[J":
+            lines[row:] = [lines[row][:column]]
+        elif piece[0] == "\x1b" and piece[-1] == "A":
+            row = max(row - int(piece[2:-1] or 1), 0)
         elif piece[0] != "\x1b":
             lines[row] = lines[row][:column].ljust(column) + piece + lines[row][column + 1 :]
             column += 1
@@ -63,8 +67,8 @@ class Terminal:
         self.files.append(io.TextIOWrapper(file, encoding="utf-8", line_buffering=True, write_through=buffering == 0))
         return self.files[-1]
 
-    def resize(self, columns: int) -> None:
-        fcntl.ioctl(self.near, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    def resize(self, columns: int, rows: int = 24) -> None:
+        fcntl.ioctl(self.near, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def read(self) -> bytes:
         while select.select([self.far], [], [], 0)[0]:
@@ -447,3 +451,190 @@ def test_in_a_process_of_its_own_with_a_traceback_in_the_end(terminal: Terminal)
     assert b"env steps" in terminal.read()
     assert terminal.screen()[0].startswith("Traceback")
     assert terminal.screen()[-2:] == ["SystemError: as it was", ""]
+
+
+# ── several lines ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def view(pace: str, columns: int, rows: int) -> list[str]:
+    return ["", f"── {pace}"[:columns], "error[ADV003]", "losses"] if rows >= 10 else []
+
+
+BLOCK = ["", "── 0:01 · 1 205 env steps (1 204/s) · 20 updates (20.0/s)", "error[ADV003]", "losses"]
+
+
+@pytest.fixture
+def block(terminal: Terminal, clock: Clock) -> Iterator[ProgressLine]:
+    made = ProgressLine(terminal.stderr)
+    made.begin()
+    made.show(view)
+    made.tick(1, 0)
+    clock.now += 1
+    made.tick(1205, 20)
+    assert terminal.screen() == BLOCK
+    yield made
+    made.end()
+
+
+def stands(terminal: Terminal) -> bool:
+    return terminal.screen()[-1] == "losses"
+
+
+def test_a_view_stands_below_what_is_printed_and_is_gone_in_the_end(
+    block: ProgressLine, terminal: Terminal, clock: Clock
+) -> None:
+    print("episode 1", file=terminal.stdout)
+    assert terminal.screen() == ["episode 1", ""]
+    clock.now += 1
+    block.tick(1205, 20)
+    assert terminal.screen()[:3] == ["episode 1", "", "── 0:02 · 1 205 env steps (602.0/s) · 20 updates (10.0/s)"]
+    print("x" * 250, file=terminal.stdout)  # longer than the terminal is wide
+    assert terminal.screen() == ["episode 1", "x" * 250, ""]
+    clock.now += 1
+    block.tick(1205, 20)
+    assert stands(terminal)
+    block.end()
+    assert terminal.screen() == ["episode 1", "x" * 250, ""]
+
+
+def test_a_view_comes_back_soon_but_does_not_flicker(block: ProgressLine, terminal: Terminal, clock: Clock) -> None:
+    for _ in range(8):  # one line after the other
+        print("step", file=terminal.stdout)
+        clock.now += 0.02
+        block.tick(1205, 20)
+        assert not stands(terminal)
+    clock.now += 0.06
+    block.tick(1205, 20)
+    assert terminal.screen() == ["step"] * 8 + BLOCK  # what was made before
+    before = terminal.read()
+    clock.now += 0.06
+    block.tick(1205, 20)
+    assert terminal.read() == before
+
+
+def test_a_view_waits_for_the_end_of_a_line_and_of_a_bar(block: ProgressLine, terminal: Terminal, clock: Clock) -> None:
+    for unfinished in ("training ...", "\r10%|#  |", "\r20%|## |"):
+        terminal.stdout.write(unfinished)
+        terminal.stdout.flush()
+        clock.now += 5
+        block.tick(3000, 40)
+    assert terminal.screen() == ["20%|## | ..."]
+    terminal.stdout.write("\n")
+    clock.now += 5
+    block.tick(3000, 40)
+    assert stands(terminal)
+    terminal.stdout.write("\n\x1b[2A")  # as a bar of rich
+    terminal.stdout.flush()
+    before = terminal.read()
+    clock.now += 5
+    block.tick(3000, 40)
+    assert terminal.read() == before
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_whatever_is_printed_ends_as_it_would_without_a_view(terminal: Terminal, clock: Clock, seed: int) -> None:
+    chance, plain = random.Random(seed), b""
+    words = ["episode\n", "half ", "\r12%|##  |", "\n", "", "\x1b[32mgreen\x1b[0m\n", "two\nlines\n", "\rx\n"]
+    line = ProgressLine(terminal.stderr)
+    line.begin()
+    line.show(view)
+    drawn = 0
+    for step in range(80):
+        if chance.random() < 0.5:
+            clock.now += chance.random()
+            line.tick(step, step)
+            drawn += stands(terminal)
+        else:
+            word = chance.choice(words)
+            stream = chance.choice([terminal.stdout, terminal.stderr])
+            stream.write(word)
+            stream.flush()
+            plain += word.replace("\n", "\r\n").encode()
+            assert terminal.screen() == screen(plain)
+    line.end()
+    assert terminal.screen() == screen(plain)
+    assert drawn
+
+
+def test_one_line_does_in_a_small_window_and_a_resized_one_is_drawn_anew(
+    block: ProgressLine, terminal: Terminal, clock: Clock
+) -> None:
+    clock.now += 0.1
+    terminal.resize(30, rows=8)
+    block.tick(1205, 20)
+    assert terminal.screen() == ["rldebug  0:01 · 1 205 env ste"]
+    clock.now += 0.1
+    terminal.resize(30)
+    block.tick(1205, 20)
+    assert terminal.screen() == [each[:29].rstrip() for each in BLOCK]
+    clock.now += 0.1
+    terminal.resize(30, rows=4)  # as many rows as lines
+    block.tick(1205, 20)
+    assert len(terminal.screen()) == 1
+
+
+def test_what_comes_by_other_ways_is_not_taken_away_with_the_view(
+    block: ProgressLine, terminal: Terminal, clock: Clock
+) -> None:
+    os.write(terminal.near, b"from C\nand again, longer than what stood here: it is written over, and that is all\n")
+    clock.now += 1
+    block.tick(3000, 40)
+    assert terminal.screen()[0] == "from C"
+    assert terminal.screen()[1].startswith("and again, longer")
+    assert stands(terminal)
+    block.end()
+    assert len(terminal.screen()) == 3
+
+
+def test_a_forked_process_that_prints_takes_a_view_away_too(block: ProgressLine, terminal: Terminal) -> None:
+    child = os.fork()
+    if child == 0:
+        terminal.stdout.write("worker\n")
+        terminal.stdout.flush()
+        os._exit(0 if signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert terminal.screen() == ["worker", ""]
+
+
+def test_ctrl_z_hands_back_an_empty_line(
+    block: ProgressLine, terminal: Terminal, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+
+    def stop(number: int) -> None:
+        seen.append((terminal.screen(), signal.getsignal(number)))
+
+    monkeypatch.setattr(signal, "raise_signal", stop)
+    os.kill(os.getpid(), signal.SIGTSTP)
+    assert seen == [([""], signal.SIG_DFL)]
+    clock.now += 1
+    block.tick(3000, 40)
+    assert stands(terminal)
+    block.end()
+    assert signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL
+
+
+def test_a_program_that_minds_ctrl_z_itself_keeps_its_handler(terminal: Terminal, clock: Clock) -> None:
+    line = ProgressLine(terminal.stderr)
+    line.begin()
+    signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+    try:
+        line.show(view)
+        line.end()
+        assert signal.getsignal(signal.SIGTSTP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+
+
+def test_a_view_that_fails_takes_nothing_along(terminal: Terminal, clock: Clock) -> None:
+    def fail(pace: str, columns: int, rows: int) -> list[str]:
+        raise ValueError("nothing to show")
+
+    line = ProgressLine(terminal.stderr)
+    line.begin()
+    line.show(fail)
+    for step in range(3):
+        clock.now += 1
+        line.tick(step, step)
+    assert line.due == float("inf")
+    assert terminal.read() == b""
