@@ -19,7 +19,7 @@ help:  ## list these verbs
 demo: $(VENV)/.installed  ## train a small PPO with a planted bug and its healthy twin, and name the bug
 	@$(BIN)/rldebug demo
 
-test: $(VENV)/.installed  ## the quick tests
+test: $(VENV)/.installed $(VENV)/.browser  ## the quick tests
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 check: $(VENV)/.installed  ## lint, types, import order, CATALOGUE.md current
@@ -66,6 +66,16 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo 'Installing rldebug and its tools into $(VENV) (minutes the first time) …'
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+# The dashboard is tested in a real browser. Debian and Ubuntu have one; elsewhere set RLDEBUG_CHROMIUM to yours.
+$(VENV)/.browser: $(VENV)/.installed
+	@if [ -z "$$RLDEBUG_CHROMIUM" ] && ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then \
+		echo 'Installing chromium, for the tests of the dashboard …'; \
+		if [ "$$(id -u)" = 0 ]; then as=; else as='sudo -n'; fi; \
+		{ $$as apt-get update -qq && $$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; } >/dev/null || \
+		{ echo 'no browser: apt-get install chromium, or set RLDEBUG_CHROMIUM to one' >&2; exit 1; }; \
+	fi
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.installed

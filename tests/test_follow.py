@@ -74,3 +74,43 @@ def test_environments_in_a_list_are_one_to_train_in():
     run, script = watched(program)
     assert len(script.streams) == 3
     assert run["episode/count"].value.sum() == 12
+
+
+def test_layers_and_rewards_are_seen_and_parameters_have_the_names_of_their_networks():
+    run, _ = watched(ppo)
+    (table,) = {tuple(table) for _, table in run.table("parameters")}
+    assert {"policy.0.weight", "critic.0.weight"} <= set(table), "from the first reading on"
+    assert all(name.startswith(("policy.", "critic.", "agent.")) for name in table)
+    seen = [set(table) for _, table in run.table("layers")]
+    assert seen
+    assert {"policy.0", "critic.0"} <= seen[-1]
+    last = [each for each in run.readings if "histogram/activation/critic.0" in each.histograms][-1]
+    assert "histogram/gradient/policy.0.weight" in last.histograms
+    rewards = last.histograms["histogram/reward"]
+    assert len(rewards) == 34
+    assert sum(rewards[2:]) == last.env_step, "all of them, so far"
+    assert rewards[0] < 0 < rewards[1]
+
+
+def test_a_network_that_learns_later_than_the_others_is_seen_too():
+    import gymnasium as gym
+
+    def program():
+        env = gym.make("CartPole-v1")
+        early, late = nn.Linear(4, 1), nn.Linear(4, 1)
+        optimizers = [torch.optim.SGD(each.parameters(), lr=0.1) for each in (early, late)]
+        obs, _ = env.reset(seed=0)
+        for step in range(90):
+            obs, _, ended, cut, _ = env.step(step % 2)
+            if ended or cut:
+                obs, _ = env.reset()
+            x = torch.as_tensor(obs).repeat(16, 1)
+            for net, optimizer in zip((early, late), optimizers, strict=True):
+                if net is early or step > 24:
+                    optimizer.zero_grad()
+                    (net(x) - 1.0).square().mean().backward()
+                    optimizer.step()
+
+    run, _ = watched(program)
+    assert set(run.meta["modules"]) == {"early", "late"}
+    assert set(run.table("layers")[-1][1]) == {"early", "late"}

@@ -108,6 +108,30 @@ def test_details_are_one_in_detail():
     assert set(np.diff(details[8:])) == {64}
 
 
+def test_layers_are_looked_at_whenever_the_run_has_grown_by_an_eighth():
+    schedule = Schedule(every=1)
+    chosen = []
+    for update in range(1_000_000):
+        if schedule.due_layers(update):
+            chosen.append(update)
+            schedule.took(update, False)
+            assert schedule.due_layers(update), "the steps of the update that was taken may come later"
+    assert chosen[:9] == [0, 4, 8, 12, 16, 20, 24, 28, 32]
+    assert all(after - before <= max(before // 8, 4) for before, after in itertools.pairwise(chosen))
+    assert len(chosen) <= 100
+
+
+def test_what_is_only_looked_at_does_not_count_as_a_look_at_layers():
+    schedule = Schedule(every=64, lookout=True)
+    for update in range(2000):
+        schedule.took(update, False)
+    kept, at = schedule._next, schedule._layers_at
+    assert schedule.due(kept - 1, False)
+    assert not schedule.keeps(kept - 1, False)
+    assert not schedule.took(kept - 1, False)
+    assert schedule._layers_at == at
+
+
 def test_the_gap_grows_with_the_bytes_written():
     schedule = Schedule(every=64)
     chosen = np.array(taken(schedule, 400_000, line=10_000))
@@ -214,6 +238,93 @@ def test_memory_is_flat_over_a_real_loop(tmp_path):
     assert after - before < 30_000, "bytes of Python objects in 1200 updates"
     assert grown < 30e6
     assert dbg.age == 10_500
+
+
+# ── layers by themselves ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def learn_by_steps(net, optimizers, updates, after=lambda: None):
+    """Optimizers that step one after the other, and no call of rldebug."""
+    for _ in range(updates):
+        for each in optimizers:
+            loss = net(torch.randn(32, 4)).square().mean()
+            each.zero_grad()
+            loss.backward()
+            each.step()
+        after()
+
+
+def of_layers(reading):
+    return {name for name in reading.histograms if name.count("/") == 2}
+
+
+def test_each_parameter_and_each_layer_has_a_histogram_in_some_readings(tmp_path):
+    net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+    with rldebug.watch(policy=net, optimizer=optimizer, folder=tmp_path, quiet=True, every=1) as dbg:
+        for _ in range(40):
+            loss = net(torch.randn(32, 4)).square().mean()
+            dbg.update(loss=loss)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    assert not dbg.broken
+    readings = read_run(dbg.path).readings
+    expected = {f"histogram/{what}/{name}" for what in ("weight", "gradient") for name, _ in named(net)}
+    expected |= {f"histogram/activation/policy.{i}" for i in range(3)}
+    assert [each.update for each in readings if of_layers(each)] == [0, 4, 8, 12, 16, 20, 24, 28, 32, 36]
+    assert all(of_layers(each) == expected for each in readings if of_layers(each))
+    (first,) = [each for each in readings if each.update == 0]
+    assert len(first.histograms["histogram/weight/policy.0.bias"]) == 34
+    assert sum(first.histograms["histogram/weight/policy.0.bias"][2:]) == 8
+    assert sum(first.histograms["histogram/activation/policy.1"][2:]) == 32 * 8
+
+
+def named(net):
+    return [(f"policy.{name}", each) for name, each in net.named_parameters()]
+
+
+def test_with_several_optimizers_each_histogram_says_whose_it_is(tmp_path):
+    net = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 2))
+    one, two = (torch.optim.SGD(each.parameters(), lr=1e-3) for each in net)
+    with rldebug.watch(policy=net, optimizer={"one": one, "two": two}, folder=tmp_path, quiet=True) as dbg:
+        learn_by_steps(net, (one, two), 12)
+    assert not dbg.broken
+    seen = [of_layers(each) for each in read_run(dbg.path).readings if of_layers(each)]
+    assert len(seen) == 3
+    for each in seen:
+        assert {"histogram/weight/policy.0.weight@one", "histogram/gradient/policy.1.bias@two"} <= each
+        assert not [name for name in each if name.startswith("histogram/weight/policy.1") and name.endswith("@one")]
+    assert "histogram/activation/policy.0" in seen[-1]
+
+
+def test_layers_are_seen_where_steps_are_all_there_is(tmp_path):
+    """A line is closed when the next step begins; hooks that were attached only then would miss its forward pass."""
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU())
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+    with rldebug.watch(policy=net, optimizer=optimizer, folder=tmp_path, quiet=True) as dbg:
+        learn_by_steps(net, [optimizer], 70)
+    seen = [each.update for each in read_run(dbg.path).readings if "layers" in each.tables]
+    assert seen[-3:] == [16, 32, 64]
+
+
+def test_while_a_trap_is_set_layers_are_not_looked_at_more_often(tmp_path):
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU())
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+    counted = []
+    metric = catalogue.metric_named("histogram/weight/…")
+    compute = metric.compute
+    object.__setattr__(metric, "compute", lambda step: counted.append(1) or compute(step))
+    try:
+        with rldebug.watch(
+            policy=net, optimizer=optimizer, folder=tmp_path, quiet=True, traps={"nonfinite-gradient": "raise"}
+        ) as dbg:
+            learn_by_steps(net, [optimizer], 200)
+    finally:
+        object.__setattr__(metric, "compute", compute)
+    assert not dbg.broken
+    kept = [each for each in read_run(dbg.path).readings if of_layers(each)]
+    assert len(counted) == len(kept) >= 10
 
 
 # ── kill -9 ─────────────────────────────────────────────────────────────────────────────────────────────────────────

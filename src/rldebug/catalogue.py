@@ -130,7 +130,7 @@ def _by_evidence() -> dict[type, tuple[Metric, ...]]:
 
 
 def metric_named(name: str) -> Metric | None:
-    return next((each for each in metrics() if name in each.names), None)
+    return next((each for each in metrics() if each.covers(name)), None)
 
 
 def probes() -> tuple[type[Probe], ...]:

@@ -49,6 +49,8 @@ class Collector:
         self.age = 0  # learner steps so far
         self.since_rollout: int | None = None
         self.open = False  # a recorded update waits for its optimizer step
+        self.looked_at: Callable[[], bool] | None = None  # whether updates are recorded now, whatever the clock says
+        self.on_close_look: Callable[[], None] | None = None  # called before a line with costly metrics is written
         self.on_line: Callable[[], None] | None = None  # called when a line is written from within optimizer.step()
         self.user: dict[str, Any] = {}  # numbers of the user's own, for the next line
         self._rollouts = 0
@@ -219,8 +221,7 @@ class Collector:
         self._stepped.clear()
         if not self.open:
             self._taken.clear()
-        if self.record.schedule.due_detail(self.age):
-            self._activations_if_due()
+        self._activations_if_due()
 
     def _collect_update(self, given: dict[str, Any], frame: FrameType, detail: bool) -> None:
         record = self.record
@@ -243,8 +244,7 @@ class Collector:
         for name, loss in update.loss.items():
             record.number(f"loss/{name}", loss)
         record.measure(update, detail=batch, code=code)
-        if network:
-            self._measure_activations()
+        self._measure_activations(network)
         online, target = self.modules.get("critic") or self.modules.get("policy"), self.modules.get("target")
         if online is not None and target is not None:
             networks = ([each.detach() for each in network.parameters()] for network in (online, target))
@@ -259,10 +259,17 @@ class Collector:
         self._kinds[kind] = self._kinds.get(kind, 0) + 1
         return self._kinds[kind] <= 8
 
-    def _measure_activations(self) -> None:
-        seen = self._activations.take()
+    def _measure_activations(self, detail: bool) -> None:
+        layers = self._due_layers()
+        seen = self._activations.take() if detail or layers else None
         if seen is not None:
-            self.record.measure(seen, detail=True)
+            self.record.measure(seen, detail=detail, layers=layers)
+
+    def _due_layers(self) -> bool:
+        """Whether each layer is looked at by itself, for the line under way. Not in one that is only looked at."""
+        schedule = self.record.schedule
+        keep = self._keep if self.open else schedule.keeps(self.age, self.since_rollout == 0)
+        return keep and schedule.due_layers(self.age - self.open)
 
     def _begin_detail(self, given: Mapping[str, Any], code: bool) -> None:
         self._details += 1
@@ -307,6 +314,8 @@ class Collector:
             zeroed = each.zeroed()
             if zeroed is not None:
                 record.facts.setdefault("zeroing", {})[each.name] = zeroed
+        if self.on_close_look is not None and (self._detailed or record.schedule.due_layers(self.age - 1)):
+            self.on_close_look()
         now = time.monotonic()
         then, env_steps, updates, rows = self._pace
         if now > then and self.age > updates:
@@ -368,7 +377,7 @@ class Collector:
         self._taken.add(optimizer.name)
         if detail:
             step = replace(step, moments=adam_moments(optimizer.optimizer, optimizer.parameters()))
-        self.record.measure(step, detail=detail, suffix=self._suffix(optimizer))
+        self.record.measure(step, detail=detail, layers=self._due_layers(), suffix=self._suffix(optimizer))
         if detail:
             missing = [name for name, grad in zip(step.names, step.grads, strict=True) if grad is None]
             facts = self.record.facts.setdefault("gradients", {})
@@ -395,13 +404,13 @@ class Collector:
             _, network, _ = _shift(self._detailed, self._details)
             if self._detailed:
                 self._begin_detail({}, code=True)
-            if network:
-                self._measure_activations()
+            self._measure_activations(network)
             self._keep = self.record.schedule.took(self.age, self.since_rollout == 0)
             self.open = True
         self.age += 1
         if self.since_rollout is not None:
             self.since_rollout += 1
+        self._activations_if_due()  # here, because its line is closed when the next forward pass is over
 
     def _step_done(self) -> None:
         """Where somebody waits for lines, one is closed as soon as its last step is done: a trap looks at it there."""
@@ -433,8 +442,12 @@ class Collector:
 
     def _activations_if_due(self) -> None:
         """Hooks for the next training forward pass, if its update will be recorded in detail."""
-        _, network, _ = _shift(self.record.schedule.due_detail(self.age), self._details)
-        if self.modules and network and self.due():
+        schedule, age = self.record.schedule, self.age
+        detail, layers = schedule.due_detail(age), schedule.due_layers(age)
+        if not (detail or layers) or not self.modules:
+            return
+        soon = self.due() or (self.looked_at is not None and self.looked_at())
+        if soon and (layers or _shift(detail, self._details)[1]):
             self._activations.attach()
 
     # ── facts ───────────────────────────────────────────────────────────────────────────────────────────────────────

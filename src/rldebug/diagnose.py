@@ -147,7 +147,7 @@ def lacking(rule: Rule, evidence: Any) -> str | None:
     """Why this rule cannot run on this evidence, with what would have to be handed over; None if it can."""
     if not isinstance(evidence, Run):
         return None
-    for need in rule.needs:
+    for need in rule.needs if rule.in_log is None or "log" not in evidence.meta else rule.in_log:
         if need not in evidence:
             how = how_to_enable(need, evidence)
             return f"needs `{need}`" + (f": {how}" if how else "")

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
+from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from rldebug.capture.env_log import EnvLog
@@ -22,6 +23,7 @@ from rldebug.capture.session import Session
 from rldebug.collect import Collector
 from rldebug.evidence.script import Event
 from rldebug.handover import HandoverError, update_of
+from rldebug.metrics.histogram import histogram
 from rldebug.record import Recorder, Schedule, run_meta
 from rldebug.rollout import Episodes, Step
 
@@ -49,6 +51,10 @@ class Follower:
         self._phase = -1
         self._line: Sequence[Any] | None = None  # of the last loss: where it is run backward
         self._called = False  # where in the program the losses are was told
+        self._named = 0  # networks that there were when parameters were last given names
+        self._begun = -1  # audits before the last one of which something was seen
+        self.collector.on_close_look = self._add_rewards
+        self.collector.looked_at = lambda: session.audit is not None
         session.registry.on_optimizer.append(self._saw_optimizer)
         session.on_event.append(self._saw_event)
         session.on_audit.append(lambda audit: self._saw_networks())
@@ -98,6 +104,9 @@ class Follower:
         watch.attach()
 
     def _saw_event(self, event: Event) -> None:
+        if self.session.audits != self._begun:
+            self._begun = self.session.audits
+            self.collector._activations_if_due()
         if event.kind == "term":
             self._terms.append(event)
         elif event.kind == "loss":
@@ -106,9 +115,28 @@ class Follower:
                 self._terms.clear()
 
     def _saw_networks(self) -> None:
-        """Those that learn, once they are known: their layers are looked at from then on."""
-        if self.collector.modules:
+        """Those that learn, once they are known: their layers are looked at from then on. Some learn late."""
+        if not self.collector.due():
+            self.collector._activations.take()
+        if self.collector.modules and self.session.audits >= _ALL_OF:
             return
+        outer = self._learning()
+        if not outer.keys() <= self.collector.modules.keys():
+            self.collector.modules = dict(list(outer.items())[:_NETWORKS])
+            self.collector._activations.modules = self.collector.modules
+            self.collector._name_parameters()
+            self.collector._activations_if_due()
+
+    def _name_early(self) -> None:
+        """Until then parameters are called after the networks that were called so far."""
+        if not self.collector.modules and len(self.session.registry.modules) != self._named:
+            self._named = len(self.session.registry.modules)
+            for name, module in self._learning().items():
+                for path, each in module.named_parameters():
+                    self.collector.names[id(each)] = f"{name}.{path}"
+
+    def _learning(self) -> dict[str, nn.Module]:
+        """Networks that an optimizer owns something of, and that are within no other."""
         optimized = {
             id(each) for watch in self.collector.optimizers for each in watch.parameters()
         }  # a network that no optimizer owns does not learn
@@ -117,21 +145,27 @@ class Follower:
             for name, module in self.session.registry.living()
             if any(id(each) in optimized for each in module.parameters())
         }
-        outer = {
+        return {
             name: module
             for name, module in found.items()
             if not any(module is not other and module in set(other.modules()) for other in found.values())
         }
-        if outer:
-            self.collector.modules = dict(list(outer.items())[:_NETWORKS])
-            self.collector._activations.modules = self.collector.modules
-            self.collector._name_parameters()
+
+    def _add_rewards(self) -> None:
+        try:
+            rewards = self.collector.env.rewards() if isinstance(self.collector.env, Streams) else None
+            if rewards is not None:
+                self.record.histogram("histogram/reward", histogram(torch.from_numpy(rewards)))
+        except Exception:
+            self.collector.on_close_look = None
+            self.collector.failed("histogram/reward")
 
     def _wants_step(self, optimizer: OptimizerWatch) -> bool:
         collector = self.collector
         if not self._terms and not collector.open and not collector.due():
             return collector._wants_step(optimizer)  # nearly always
         start = time.thread_time()
+        self._name_early()
         terms, self._terms = self._terms, []
         if terms and self._enough_terms():
             terms = []
@@ -139,6 +173,7 @@ class Follower:
             collector.record.schedule.call(collector.age)
         elif not self._affordable():
             collector.record.schedule.put_off(collector.age)
+            collector._activations.take()
         wanted = collector._wants_step(optimizer)
         if terms:
             self._hand_over(terms)
@@ -307,6 +342,11 @@ class Streams:
             reward_sum=float(rewards),
             steps=int(steps),
         )
+
+    def rewards(self) -> NDArray[np.float64] | None:
+        """The newest."""
+        newest = [each.newest for each in self.group if each.newest]
+        return np.concatenate([np.array(list(each)) for each in newest]) if newest else None  # others may add to it
 
     def take_numbers(self) -> dict[str, float]:
         stream = self.stream

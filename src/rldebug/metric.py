@@ -9,7 +9,9 @@ from typing import Any, Literal, TypeVar
 
 from rldebug.entry import first_line
 
-Kind = Literal["number", "table", "histogram", "trace"]
+Kind = Literal["number", "table", "histogram", "histograms", "trace"]
+
+EACH = "…"  # at the end of a name: what stands there is one of many, of a layer or a parameter
 
 # Fields of what is handed over that no caller fills in: they come from the calls before, or from the watched env.
 SEEN = ("age", "since_rollout", "rollout_logp", "action_low", "action_high")
@@ -23,7 +25,8 @@ class Metric:
 
     `compute` returns, by `kind`, or None when this evidence says nothing:
     "number": one value per name (a 0-d tensor or a float) · "table": row names and a (rows, columns) tensor ·
-    "histogram": low, high and the counts · "trace": a vector in time.
+    "histogram": low, high and the counts · "histograms": what each is of, and a row like that for each; recorded by the
+    metric's name with that for its EACH, and more rarely than anything else · "trace": a vector in time.
     A metric may not wait for the device: no `.item()`, no `bool(tensor)`, no data-dependent shapes.
     """
 
@@ -40,6 +43,10 @@ class Metric:
     @property
     def name(self) -> str:
         return self.names[0]
+
+    def covers(self, name: str) -> bool:
+        """Whether a reading of this name is one of its own."""
+        return name in self.names or (self.name.endswith(EACH) and name.startswith(self.name.removesuffix(EACH)))
 
     def page(self) -> str:
         return inspect.cleandoc(self.compute.__doc__ or "")

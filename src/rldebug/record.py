@@ -24,7 +24,7 @@ from torch import Tensor
 from rldebug import catalogue
 from rldebug.evidence.run import FORMAT, Reading, encode
 from rldebug.finding import Finding
-from rldebug.metric import Metric
+from rldebug.metric import EACH, Metric
 
 _WORD = 2**64 - 1
 _TABLE_ROWS = 64  # of a table, the rest is left out: a run folder must stay small whatever the network
@@ -50,14 +50,25 @@ class Schedule:
     _next: int = 0
     _next_first: int = 0
     _next_detail: int = 0
+    _next_layers: int = 0
+    _layers_at: int = -1
     _debt: int = 0
 
     def due(self, update: int, first_of_rollout: bool) -> bool:
         """A pure look; two calls before `took` agree. First minibatches have a clock of their own."""
-        return self.lookout or update >= self._next or (first_of_rollout and update >= self._next_first)
+        return self.lookout or self.keeps(update, first_of_rollout)
 
     def due_detail(self, update: int) -> bool:
         return self.lookout or update >= self._next_detail
+
+    def due_layers(self, update: int) -> bool:
+        """Whether each layer is looked at by itself: whenever the run has grown by an eighth, so a hundred times in a
+        million updates. A look, also at the update taken last: its steps may come later."""
+        return update >= self._next_layers or update == self._layers_at
+
+    def keeps(self, update: int, first_of_rollout: bool) -> bool:
+        """Whether what is taken of this update is to be kept; a look."""
+        return update >= self._next or (first_of_rollout and update >= self._next_first)
 
     def call(self, update: int) -> None:
         """This update is due, whatever the clock says: there is something to see in it."""
@@ -70,14 +81,15 @@ class Schedule:
 
     def restart(self) -> None:
         """Another clock begins, at 0."""
-        self._next = self._next_first = self._next_detail = self._debt = 0
+        self._next = self._next_first = self._next_detail = self._next_layers = self._debt = 0
+        self._layers_at = -1
 
     def detail_gap(self, update: int) -> int:
         return min(max(update, 1), self.detail) << (self.written // self.doubling)
 
     def took(self, update: int, first_of_rollout: bool) -> bool:
         """Sets the clocks, and tells whether what was taken is to be kept."""
-        if update < self._next and not (first_of_rollout and update >= self._next_first):
+        if not self.keeps(update, first_of_rollout):
             return False
         gap = min(max(update // self.early, 1), self.every) << (self.written // self.doubling)
         self._count += 1
@@ -91,6 +103,8 @@ class Schedule:
             self._next_first = update + 4 * gap
         if update >= self._next_detail:
             self._next_detail = update + self.detail_gap(update)
+        if update >= self._next_layers:
+            self._layers_at, self._next_layers = update, update + max(update // 8, 4)
         return True
 
 
@@ -136,11 +150,13 @@ class Recorder:
 
     # ── collecting ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def measure(self, evidence: Any, *, detail: bool = False, code: bool = False, suffix: str = "") -> None:
+    def measure(
+        self, evidence: Any, *, detail: bool = False, code: bool = False, layers: bool = False, suffix: str = ""
+    ) -> None:
         """Apply every metric that reads this kind of evidence. One that raises is switched off and listed."""
         pending = self._pending
         with torch.no_grad(), _full_precision():
-            for metric in self._plan(evidence, detail, code):
+            for metric in self._plan(evidence, detail, code, layers):
                 try:
                     value = metric.compute(evidence)
                     if value is None:
@@ -153,6 +169,10 @@ class Recorder:
                     elif metric.kind == "table":
                         rows, cells = value
                         pending.vectors["tables", metric.name + suffix] = (rows[:_TABLE_ROWS], cells[:_TABLE_ROWS])
+                    elif metric.kind == "histograms":
+                        rows, cells = value
+                        named = [f"{metric.name.removesuffix(EACH)}{each}{suffix}" for each in rows]
+                        pending.vectors["histograms", metric.name + suffix] = (named, cells)
                     else:
                         key = "histograms" if metric.kind == "histogram" else "traces"
                         pending.vectors[key, metric.name + suffix] = ((), value)
@@ -160,16 +180,16 @@ class Recorder:
                     self.broken[metric.name] = traceback.format_exc()
                     self._plans.clear()
 
-    def _plan(self, evidence: Any, detail: bool, code: bool) -> list[Metric]:
+    def _plan(self, evidence: Any, detail: bool, code: bool, layers: bool) -> list[Metric]:
         """The metrics that apply: looked up, because asking each of them costs more than computing it."""
         kind = type(evidence)
-        key = (kind, detail, code, tuple([value is None for value in vars(evidence).values()]))
+        key = (kind, detail, code, layers, tuple([value is None for value in vars(evidence).values()]))
         plan = self._plans.get(key)
         if plan is None:
             plan = [
                 each
                 for each in catalogue.metrics_reading(kind)
-                if (not each.detail or (code if each.code else detail))
+                if (not each.detail or (code if each.code else layers if each.kind == "histograms" else detail))
                 and each.name not in self.broken
                 and all(getattr(evidence, need) is not None for need in each.needs)
             ]
@@ -178,6 +198,10 @@ class Recorder:
 
     def number(self, name: str, value: Tensor | float) -> None:
         self._pending.numbers[name] = value
+
+    def histogram(self, name: str, cells: Tensor) -> None:
+        """One that no metric gives: low, high, then the counts."""
+        self._pending.vectors["histograms", name] = ((), cells)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -198,9 +222,12 @@ class Recorder:
         numbers, vectors = _fetch(pending)
         parts: dict[str, dict[str, Any]] = {"tables": {}, "histograms": {}, "traces": {}}
         for (kind, name), (rows, cells) in vectors.items():
+            width = len(cells) // max(len(rows), 1)
+            by_row = {row: cells[i * width : (i + 1) * width] for i, row in enumerate(rows)}
             if kind == "tables":
-                width = len(cells) // max(len(rows), 1)
-                parts[kind][name] = {row: cells[i * width : (i + 1) * width] for i, row in enumerate(rows)}
+                parts[kind][name] = by_row
+            elif rows:
+                parts[kind].update(by_row)
             else:
                 parts[kind][name] = cells
         seconds = time.monotonic() - self._started

@@ -59,7 +59,10 @@ class Recorded:
         # Without a reading every rule that reads a Run would only say what it lacks.
         run = self.run if self.run.readings else None
         timing = self.timing if self.timing is not None and self.timing.slices else None
-        known = (run, self.script, self.crash, self.graph, timing, *self.warned, *self.sources)
+        graph = self.graph
+        if graph is not None and not graph.asked:
+            graph = Graph(sizes=graph.sizes) if graph.sizes else None
+        known = (run, self.script, self.crash, graph, timing, *self.warned, *self.sources)
         return [each for each in known if each is not None]
 
 

@@ -30,11 +30,14 @@ from rldebug.wishes import Wishes, configured
 if TYPE_CHECKING:
     from rldebug.evidence.crash import Crash
     from rldebug.recorded import Recorded
+    from rldebug.render.alongside import TensorBoardAlongside
+    from rldebug.render.live import Live
 
 FAILED = 3  # exit status where --fail-on or --stop-on found what they look for
 _REPORT = 3.0  # seconds that a report may take; rules that have not run by then are left out
 _RULES = 1.5  # seconds of it, at least, for the rules themselves
 _FIRST_LOOK = 2.0  # seconds after the beginning
+_SECOND_LOOK = 8.0  # seconds after the first, most of which goes into importing the rules
 _LOOKING = 0.03  # share of the wall clock that may go into looking while the program runs
 _STUBBORN = 8  # times that a program is stopped from within, before it is stopped from without
 _SURE = 0.95  # confidence of a finding that need not be made twice
@@ -71,11 +74,15 @@ class Watched:
         self.follower: Any = None
         self.profiling: Any = None
         self.folder: Path | None = None
+        self.frames: Any = None
+        self.clips: Any = None
         self.sources: Any = None
         self.problems: list[str] = []
         self.broken: dict[str, str] = {}
         self._cwd = os.getcwd()
         self._root = wishes.folder.absolute()  # the program may go elsewhere
+        self._tensorboard = wishes.tensorboard.absolute() if wishes.tensorboard is not None else None
+        self._beside: TensorBoardAlongside | None = None
         self._files: dict[Any, Path] = {
             each: Path(each).absolute()
             for each in (wishes.json, wishes.html, wishes.graph)
@@ -86,6 +93,7 @@ class Watched:
         self._began = time.time()
         self._start = time.process_time()  # what we have taken before the program begins
         self._next_look = time.monotonic() + _FIRST_LOOK
+        self._looked = False
         self._candidates: set[str] = set()
         self._reason: Finding | None = None  # why it is to stop
         self._stops = 0
@@ -94,6 +102,8 @@ class Watched:
         self._explained: frozenset[str] = frozenset()  # codes that stand below the traceback
         self._rank = os.environ.get("RANK", "0") or "0"
         self._line = ProgressLine(sys.stderr)
+        self._live: Live | None = None
+        self._streams: Any = None
         if not wishes.quiet:
             self._line.begin()
 
@@ -104,10 +114,18 @@ class Watched:
         before = time.thread_time()
         with self._sandbox("watching"):
             self._make()
+            self._open_dashboard()
             self.session.install()
+            if self.session.looks is not None:
+                self.session.looks.begin()
             self.session.took(self._start + time.thread_time() - before)
             if (self.wishes.live or self.wishes.stop_on) and not self.wishes.record_only:
                 self.session.on_look = self.look
+        with self._sandbox("writing for TensorBoard"):
+            if self._tensorboard is not None and self._rank == "0":
+                from rldebug.render.alongside import TensorBoardAlongside
+
+                self._beside = TensorBoardAlongside(self._place(), self._tensorboard)
         with self._sandbox("profiling"):
             if self.profiling is not None:
                 self.profiling.install(self.session.switch, environments=False)
@@ -146,14 +164,67 @@ class Watched:
 
             self.profiling = Profiling(self.folder)
             self.session.told = self.profiling.log(self.session.log)
+        if self.wishes.frames:
+            self._keep_frames(self.folder)
+        if self.wishes.render_toggle and self._rank == "0":
+            self._render_when_asked(self.folder)
         if self._line.due < math.inf:
             from rldebug.capture.ticking import Ticking
 
             self.session.told = Ticking(self.session.told, self._tick, self.session.switch)
+            if self.wishes.live:
+                from rldebug.follow import Streams
+                from rldebug.render.live import Live
+
+                self._streams = Streams(self.session.log)
+                title = os.path.basename(self.wishes.program[self.wishes.program[0] == "-m"])
+                self._live = Live(title, self.folder, self._err, judged=not self.wishes.record_only)
+                self._line.show(self._view)
+
+    def _keep_frames(self, folder: Path) -> None:
+        from rldebug.capture.gallery import Gallery
+        from rldebug.capture.looks import Looks
+        from rldebug.preprocess import keep_in
+
+        session = self.session
+        self.frames = Gallery(folder / "frames", lambda: (session.updates, session.log.steps), self.wishes.frames)
+        Looks(session, self.frames)
+        keep_in(self.frames)
+
+    def _render_when_asked(self, folder: Path) -> None:
+        from rldebug.capture.clips import clips_of
+
+        session, quiet, program = self.session, self.wishes.quiet, self.wishes.program
+        script = None if program[0] == "-m" else os.path.join(self._cwd, program[0])
+        self.clips = clips_of(session, folder, script, (lambda line: None) if quiet else self._say)
+        session.told = self.clips
+
+    def _open_dashboard(self) -> None:
+        if not self.wishes.dashboard or self._rank != "0":
+            return
+        from rldebug.render.companion import CompanionError, open_dashboard
+
+        try:
+            self._say(f"rldebug: dashboard: {open_dashboard(self._place())}")
+        except CompanionError as error:
+            self._say(f"rldebug: no dashboard: {error}")
 
     def _tick(self) -> float:
         self._line.tick(self.session.log.steps, self.session.updates)
+        if self._live is not None and self.session.on_look is not None and self.session.audit is None:
+            self.look()  # audits, after which it is looked too, may be minutes apart
         return self._line.due
+
+    def _view(self, pace: str, columns: int, rows: int) -> list[str]:
+        live, session = self._live, self.session
+        if live is None:
+            return []
+        with self._sandbox("the live view"):
+            finished = self._streams.take()
+            live.now(self.follower.collector.age, session.log.steps, finished.returns if finished is not None else ())
+            return live.lines(pace, columns, rows)
+        self._live = None  # one line does
+        return []
 
     def came_out(self, error: BaseException) -> int:
         """What the program raised, and nobody caught. The interpreter shuts down after this, with the status given."""
@@ -206,7 +277,9 @@ class Watched:
             with self._sandbox("looking while it runs"):
                 self._reason = self._look()
             spent = time.monotonic() - now
-            self._next_look = now + spent + max(spent / _LOOKING, 1.0)
+            pause = max(spent / _LOOKING, 1.0)
+            self._next_look = now + spent + (pause if self._looked else min(pause, _SECOND_LOOK))
+            self._looked = True
         if self._reason is not None:
             self._stops += 1
             if self._stops > _STUBBORN:  # it catches everything, and goes on
@@ -217,6 +290,8 @@ class Watched:
         from rldebug.recorded import examine, recorded
 
         report = examine(recorded(self._place(), text=False), self.config, "run")
+        if self._live is not None:
+            self._live.found(report)
         seen = {each.code for each in report.roots}
         certain = [
             each
@@ -239,6 +314,10 @@ class Watched:
     def end(self, how: str) -> int | None:
         """Write everything down, report; the exit status to leave with where it is not the program's own."""
         began = time.process_time()
+        with self._sandbox("clips"):
+            if self.clips is not None:
+                self.clips.finish()  # first: the terminal is as it was
+                self.problems += self.clips.problems
         self._line.end()
         flush()
         try:
@@ -254,7 +333,22 @@ class Watched:
             self._say(f"rldebug: no report: {self.broken['the report'].strip().splitlines()[-1]}")
         except KeyboardInterrupt:
             self._say(f"rldebug: no report, Ctrl-C was pressed; `rldebug report {self.folder}` makes up for it")
+        finally:
+            self._end_beside()
         return None
+
+    def _end_beside(self) -> None:
+        """The diagnosis is written by now."""
+        if self._beside is None or self._tensorboard is None:
+            return
+        try:
+            problem = self._beside.end()
+        except (Exception, KeyboardInterrupt) as error:
+            problem = _said(error)
+        if problem:
+            self._say(f"rldebug: not all was written for TensorBoard: {problem}")
+        elif not self.wishes.quiet:
+            self._say(f"tensorboard: tensorboard --logdir {as_typed(self._tensorboard)}")
 
     def _record(self, how: str) -> None:
         if how.startswith("os.exec"):
@@ -268,6 +362,12 @@ class Watched:
         with self._sandbox("the end of recording"):
             if self.session is not None:
                 self.session.finish()
+        with self._sandbox("frames"):
+            if self.frames is not None:
+                from rldebug.preprocess import keep_no_more
+
+                keep_no_more(self.frames)
+                self.problems += [self.frames.problem] if self.frames.problem is not None else []
         with self._sandbox("the end of the run folder"):
             if self.follower is not None:
                 crash = self._crash.to_dict() if self._crash is not None else None

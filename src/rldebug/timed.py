@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rldebug import catalogue
-from rldebug.config import Config
+from rldebug.config import Config, read_config
 from rldebug.diagnose import diagnose
 from rldebug.evidence.timing import Timing
 from rldebug.finding import Report
 from rldebug.launch import as_typed
-from rldebug.recorded import Recorded
+from rldebug.recorded import Recorded, examine
 
 _YARDSTICK = 3.0  # seconds that measuring what it could cost may take
 
@@ -74,13 +74,16 @@ def write_files(timing: Timing, report: Report, files: Mapping[str, Path], say: 
         say(f"{'page' if name == 'html' else name}: {as_typed(file)}")
 
 
-def write_pages(report: Report, seen: Recorded, file: Path) -> list[Path]:
-    """The page of the diagnosis, and beside it that of the profile; this alone, where nothing else was recorded."""
+def write_pages(report: Report, seen: Recorded, file: Path, others: Sequence[Recorded] = ()) -> list[Path]:
+    """The page of the diagnosis, and beside it that of the profile; this alone, where nothing else was recorded.
+    `others` are drawn over it."""
     pages = []
     if seen.timing is None or seen.script is not None or seen.run.readings:
+        from rldebug.exhibit import exhibited
         from rldebug.render.page import write_page
 
-        write_page(report, seen.run, file)
+        beside = [exhibited(examine(each, read_config(), "report"), each) for each in others]
+        write_page(exhibited(report, seen), file, beside)
         pages.append(file)
     if seen.timing is not None:
         from rldebug.render.profile_page import write_profile_page

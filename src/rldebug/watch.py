@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from rldebug.capture.gallery import Gallery
 from rldebug.collect import Collector
 from rldebug.config import Config, read_config
 from rldebug.diagnose import choose, diagnose
@@ -28,7 +29,10 @@ from rldebug.handover import (
     transitions_of,
     update_of,
 )
+from rldebug.preprocess import keep_in, keep_no_more
 from rldebug.record import Recorder, Schedule, new_run_folder, run_meta
+from rldebug.render.alongside import TensorBoardAlongside
+from rldebug.render.exported import need
 from rldebug.trap import Predicate, act, set_traps, sprung
 
 _ONE_PER_ROW = ("reward", "terminated", "advantage", "target", "value", "logp_new", "logp_old", "logp")
@@ -51,6 +55,7 @@ def watch(
     every: int = 96,
     detail: int = 64,
     folder: str | Path = ".rldebug/runs",
+    tensorboard: str | Path | None = None,
     quiet: bool = False,
 ) -> Watch:
     """Record and diagnose a training loop. Every argument is optional; what is missing is listed as skipped.
@@ -61,6 +66,7 @@ def watch(
     gamma                    the discount, for the rules that need it
     info                     keys of `info` to record as metrics
     traps                    {rule or predicate: "raise" | "pdb" | "snapshot"}, e.g. {"nonfinite-gradient": "raise"}
+    tensorboard              a folder: what is recorded is written there too, by another process, while the run goes on
     every, detail            one update in `every` is recorded (more at first); per-layer looks `detail` or more apart
     """
     return Watch(
@@ -73,6 +79,7 @@ def watch(
         traps=traps or {},
         schedule=Schedule(every, detail, lookout=bool(traps)),
         root=Path(folder),
+        tensorboard=None if tensorboard is None else Path(tensorboard),
         quiet=quiet,
     )
 
@@ -93,6 +100,7 @@ class Watch:
         schedule: Schedule,
         root: Path,
         quiet: bool,
+        tensorboard: Path | None = None,
     ) -> None:
         networks = {key: each for key, each in modules.items() if each is not None}
         for key, each in networks.items():
@@ -100,6 +108,8 @@ class Watch:
                 raise TypeError(f"rldebug.watch({key}=...) got a {type(each).__name__}, expected a torch.nn.Module")
         if gamma is not None and not 0.0 <= gamma <= 1.0:
             raise ValueError(f"rldebug.watch(gamma=...) got {gamma}, expected a discount between 0 and 1")
+        if tensorboard is not None:
+            need("tensorboard")
         self._config = read_config()
         if self._config != Config():
             choose(self._config)  # a misspelt rule is said now, not after the training
@@ -115,6 +125,12 @@ class Watch:
         path = new_run_folder(root, name)
         self._record = Recorder(path, run_meta(name=path.name, gamma=gamma, **self._collect.describe()), schedule)
         self._collect.start(self._record)
+        self._frames = Gallery(path / "frames", lambda: (self.age, self._collect.env_steps))
+        keep_in(self._frames)
+        self._beside: TensorBoardAlongside | None = None
+        with _Sandbox(self, "writing for TensorBoard"):
+            if tensorboard is not None:
+                self._beside = TensorBoardAlongside(path, tensorboard)
         if self._traps:
             self._collect.on_line = lambda: self._look(_users_frame())
         self._pid = os.getpid()
@@ -240,6 +256,7 @@ class Watch:
         if self._closed is not None:
             return self._closed
         atexit.unregister(self._at_exit)
+        keep_no_more(self._frames)
         with _Sandbox(self, "close"):
             self._collect.stop()
         if isinstance(error, SystemExit) and not error.code:
@@ -263,6 +280,10 @@ class Watch:
                 from rldebug.render.terminal import print_report
 
                 print_report(self._closed, run_folder=self.path)
+        with _Sandbox(self, "writing for TensorBoard"):
+            problem = self._beside.end() if self._beside is not None else None
+            if problem:
+                print(f"rldebug: not all was written for TensorBoard: {problem}", file=sys.stderr)
         return self._closed
 
     def _close_at_exit(self) -> None:

@@ -32,6 +32,10 @@ class Wishes:
     stop_on: Severity | None = None
     creation_sites: bool = False
     live: bool = False
+    dashboard: bool = False
+    render_toggle: bool = False
+    frames: int = 1000
+    tensorboard: Path | None = None
     quiet: bool = False
     record_only: bool = False
     select: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from rldebug.evidence.ladder_file import read_ladders
 from rldebug.render.json import schema
 
 AGENT = """
@@ -94,3 +95,20 @@ def test_a_script_with_arguments_of_its_own(rldebug):
     command = ("probe", "train.py", "--env-flag", "--env", "--probes", "action-reward", *ONE, "--", "--good")
     right, wrong = rldebug(*command, "0.9"), rldebug(*command, "0.1")
     assert (right.status, wrong.status) == (0, 1), right.out + right.err + wrong.out + wrong.err
+
+
+def test_the_last_climb_is_kept(rldebug):
+    for which in ("observed-reward", "constant-reward"):
+        rldebug("probe", "some_agent.py:blind", "--probes", which, *ONE)
+    [kept] = read_ladders(Path(".rldebug/probes"))
+    assert (kept.target, kept.problem) == ("some_agent.py:blind", "")
+    assert [(each.name, each.outcome) for each in kept.ladder.rungs] == [("constant-reward", "passed")]
+    assert kept.report.exit == 0
+
+
+def test_a_folder_that_cannot_be_written_costs_a_line(rldebug):
+    Path(".rldebug").write_text("in the way", encoding="utf-8")
+    said = rldebug("probe", "some_agent.py:sound", "--probes", "constant-reward", *ONE)
+    assert said.status == 0
+    assert len([line for line in said.err.splitlines() if "the climb is not kept" in line]) == 1
+    assert "✓ passed" in said.out

@@ -179,3 +179,16 @@ def test_what_broke_while_recording_is_told(rldebug):
     said = rldebug("report", "r", "--json", "out.json")
     assert "rldebug's own grad/norm failed and was left out: ValueError: nothing there" in " ".join(said.out.split())
     assert "grad/norm" in checked(Path("out.json").read_text(encoding="utf-8"))["broken"]
+
+
+def test_another_run_is_drawn_over_it(rldebug, sick, sound):
+    assert rldebug("report", "sick", "--with", "sound", "--html", "page.html").status == 1
+    html = Path("page.html").read_text(encoding="utf-8")
+    assert "Where the runs part" in html
+    assert '<i class="run-1"></i>sound' in html
+
+
+def test_another_run_needs_a_page_to_be_drawn_on(rldebug, sick, sound):
+    said = rldebug("report", "sick", "--with", "sound")
+    assert said.status == 2
+    assert "--html" in said.err

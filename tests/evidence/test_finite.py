@@ -66,3 +66,11 @@ def test_on_one_reading_each_stage_answers_for_itself():
     assert nonfinite_at(run, "loss") is not None
     assert nonfinite_at(run, "gradient") is not None
     assert nonfinite_at(run, "weight") is None
+
+
+def test_lines_of_a_log_leave_updates_out_however_they_are_numbered():
+    numbers = {"value/mean": [0.1, 0.1, NAN], "loss/value": [0.1, 0.1, NAN]}
+    for meta, sure in (({}, True), ({"log": {}}, False)):
+        first = first_nonfinite(Run.from_series(numbers, meta=meta))
+        assert first is not None
+        assert first.sure is sure

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from rldebug.metrics.histogram import BINS, histogram
-from rldebug.rollout import Rollout, Step, Update
+from rldebug import catalogue
+from rldebug.metrics.histogram import BINS, LAYERS, histogram
+from rldebug.rollout import Activations, Rollout, Step, Update
 from tests.metrics.reading import about, random_rows, vector
 
 
@@ -76,3 +77,51 @@ def test_weights_and_gradients_of_all_parameters():
     expected = slow_histogram(grads[0].reshape(-1).tolist())
     assert vector("histogram/gradient", step).tolist() == [about(each) for each in expected]
     assert vector("histogram/gradient", Step("optimizer", ("w", "b"), before, after, [None, None], 1e-3)) is None
+
+
+def network(layers):
+    names = [name for i in range(layers) for name in (f"{i}.weight", f"{i}.bias")]
+    after = [random_rows(12 if i % 2 == 0 else 3, i).reshape((4, 3) if i % 2 == 0 else (3,)) for i in range(2 * layers)]
+    grads = [None if i == 1 else 2.0 * each for i, each in enumerate(after)]
+    return Step("optimizer", tuple(names), after, after, grads, 1e-3)
+
+
+def test_weights_and_gradients_of_each_parameter():
+    step = network(3)
+    names, rows = vector("histogram/weight/…", step)
+    assert names == list(step.names)
+    assert rows.tolist() == [histogram(each).tolist() for each in step.after]
+    names, rows = vector("histogram/gradient/…", step)
+    assert names == [each for each in step.names if each != "0.bias"], "one without a gradient has no histogram"
+    assert rows.tolist() == [histogram(each).tolist() for each in step.grads if each is not None]
+
+
+def test_of_many_parameters_the_matrices_from_the_first_to_the_last():
+    names, rows = vector("histogram/weight/…", network(13))
+    assert names == [f"{i}.weight" for i in range(13)]
+    names, rows = vector("histogram/weight/…", network(100))
+    assert len(names) == len(set(names)) == len(rows) == LAYERS
+    places = [int(each.removesuffix(".weight")) for each in names]
+    assert (places[0], places[-1]) == (0, 99)
+    assert max(np.diff(places)) <= 5
+
+
+def test_nothing_to_count():
+    empty = [torch.empty(0, 3)]
+    assert vector("histogram/weight/…", Step("optimizer", ("w",), empty, empty, [None], 1e-3)) is None
+    assert vector("histogram/gradient/…", Step("optimizer", ("w",), empty, empty, [None], 1e-3)) is None
+
+
+def test_what_each_layer_puts_out():
+    outputs = {"policy.0": random_rows(60, 0).reshape(20, 3), "policy.1": random_rows(40, 1).reshape(20, 2).half()}
+    names, rows = vector("histogram/activation/…", Activations(outputs, dict.fromkeys(outputs, "Linear")))
+    assert names == list(outputs)
+    assert rows.tolist() == [histogram(each).tolist() for each in outputs.values()]
+
+
+def test_a_reading_of_one_of_many_has_the_page_of_all():
+    metric = catalogue.metric_named("histogram/weight/policy.0.weight")
+    assert metric is not None
+    assert metric.name == "histogram/weight/…"
+    assert catalogue.metric_named("histogram/weight").name == "histogram/weight"
+    assert catalogue.metric_named("histogram/weightless") is None

@@ -45,6 +45,8 @@ def probe(
 ) -> None:
     """Train an algorithm on tiny environments with known answers, and say what is broken in it.
 
+    The last climb of each target is kept in .rldebug/probes, for `rldebug dashboard`.
+
     Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run, 130 stopped by Ctrl-C.
     """
     from rldebug.probes.shelf import probes as every_probe
@@ -60,6 +62,7 @@ def probe(
         raise TargetError("--probes and --first were both given: expected one of them")
 
     from rldebug.config import read_config
+    from rldebug.evidence.ladder_file import write_ladder
     from rldebug.probe import choose, climb_ladder, report_on, stopped
     from rldebug.render.json import write_json
     from rldebug.render.ladder_page import write_page
@@ -95,6 +98,10 @@ def probe(
     finally:
         shown.close()
     report = report_on(ladder, config)
+    try:
+        write_ladder(ladder, report)
+    except OSError as error:
+        console(stderr=True).print(f"the climb is not kept: {error}", style="yellow", markup=False, soft_wrap=True)
     if json != "-":
         print_ladder(console(), ladder)
         print_report(report, to_stdout=True)

@@ -59,8 +59,23 @@ def run(
         typer.Option("--creation-sites", help="Keep the line that made each part of a graph, for errors of autograd."),
     ] = False,
     live: Annotated[
-        bool, typer.Option("--live", help="Say what is found while the program runs, a line each.")
+        bool, typer.Option("--live", help="Show how it goes, and what is found, while the program runs.")
     ] = False,
+    dashboard: Annotated[
+        bool, typer.Option("--dashboard", help="Open a page that follows the run; see `rldebug dashboard`.")
+    ] = False,
+    render_toggle: Annotated[
+        bool,
+        typer.Option(
+            "--render-toggle", help="Watch it play: the key r, or `touch RUN/toggle-render`, starts and stops it."
+        ),
+    ] = False,
+    frames: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Keep what a network is given, every Nth time; 0: never.")
+    ] = 1000,
+    tensorboard: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write what is measured there too, while the program runs.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print a report only where something is wrong.")] = False,
     select: Annotated[
         list[str] | None, typer.Option(metavar="CODE", help="Only this rule, by code or name; may be repeated.")
@@ -106,6 +121,10 @@ def run(
             stop_on=_severity(stop_on, "--stop-on"),
             creation_sites=creation_sites,
             live=live,
+            dashboard=dashboard,
+            render_toggle=render_toggle,
+            frames=frames,
+            tensorboard=_event_files(tensorboard),
             quiet=quiet,
             record_only=record_only,
             select=tuple(select or ()),
@@ -132,6 +151,14 @@ def _picture(given: Path | None) -> Path | None:
         raise OptionError(f"--graph is {str(given)!r}, expected a file that ends in .svg")
     if given is not None and find_spec("igraph") is None:
         raise OptionError("--graph needs igraph, which is not installed: pip install 'rldebug[graph]'")
+    return given
+
+
+def _event_files(given: Path | None) -> Path | None:
+    if given is not None and find_spec("tensorboard") is None:
+        raise OptionError("--tensorboard needs tensorboard, which is not installed: pip install 'rldebug[tensorboard]'")
+    if given is not None:
+        given.mkdir(parents=True, exist_ok=True)
     return given
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from rldebug.config import Config
 from rldebug.evidence.folder import RUNS
+from rldebug.exhibit import exhibited
 from rldebug.finding import Report
 from rldebug.record import new_run_folder
 from rldebug.recorded import Recorded, as_shown, examine, recorded
@@ -50,7 +51,7 @@ def show(html: Path, json: str | None = None, folder: Path = RUNS) -> int:
         say.print(
             f"\nThe planted bug was named: {sick.roots[0].code} {PLANTED}. The healthy twin is clean.", style="bold"
         )
-    write_page(sick, sick_seen.run, html)
+    write_page(exhibited(sick, sick_seen), html)
     say.print(f"The page of the broken run, to open in a browser: {html}", markup=False)
     names = f"{twin_seen.run.path.name} {sick_seen.run.path.name}"
     say.print(f"Next: rldebug explain {PLANTED}\n      rldebug diff {names}", style="dim")

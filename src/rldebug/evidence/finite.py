@@ -115,7 +115,8 @@ def _blame(run: Run, index: int, bad: dict[str, tuple[str, float]]) -> FirstNonf
     reading = run.readings[index]
     clean = run.readings[index - 1] if index else None
     stage = next(each for each in STAGES if each in bad)
-    adjacent = reading.update - (clean.update if clean else -1) <= 1
+    # Lines of a log may stand for many updates each.
+    adjacent = reading.update - (clean.update if clean else -1) <= 1 and "log" not in run.meta
     network_was_fine = adjacent or ("weight" not in bad and _recorded(reading, ("weight",)))
     if stage in ("observation", "reward"):
         sure = True

@@ -95,6 +95,7 @@ class Graph:
     freed: bool = False  # a backward pass has run already: what was saved is gone
     bounded: bool = False  # the graph has more nodes than were walked
     update: int | None = None
+    asked: bool = True  # False: it was kept to be drawn, and only its sizes are judged
     problems: tuple[str, ...] = field(default=())
 
     @property

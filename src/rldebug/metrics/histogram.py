@@ -1,15 +1,18 @@
-"""Histograms, sampled: rewards, values, targets, advantages, weights, gradients."""
+"""Histograms, sampled: rewards, values, targets, advantages, weights, gradients; and, more rarely, of each layer."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor
 
 from rldebug.metric import metric
-from rldebug.rollout import Rollout, Step, Update
+from rldebug.rollout import Activations, Rollout, Step, Update
 
 BINS = 32
 _SAMPLE = 4096
+LAYERS = 24  # parameter tensors of an optimizer, or layers, that have a histogram each
 
 
 @metric(
@@ -21,7 +24,7 @@ _SAMPLE = 4096
     kind="histogram",
 )
 def reward(rollout: Rollout) -> Tensor:
-    """Histogram of the rewards of a rollout."""
+    """Histogram of the rewards of a rollout; under `rldebug run` of the newest rewards of the environment."""
     assert rollout.reward is not None
     return histogram(rollout.reward)
 
@@ -79,6 +82,49 @@ def gradient(step: Step) -> Tensor | None:
     """Histogram of all gradient entries of an optimizer."""
     grads = [_few(each) for each in step.grads if each is not None]
     return histogram(torch.cat(grads)) if grads else None
+
+
+@metric("histogram/weight/…", unit="weight", reads=Step, healthy="drifts slowly", kind="histograms")
+def weight_of_each(step: Step) -> tuple[list[str], Tensor] | None:
+    """Histogram of the weights of each parameter tensor, called as in the table `parameters`. Of more than 24 tensors
+    those of two dimensions or more, spread evenly from the first to the last."""
+    return _each(zip(step.names, step.after, strict=True))
+
+
+@metric(
+    "histogram/gradient/…",
+    unit="loss per weight",
+    reads=Step,
+    healthy="around 0, in many bins, about as wide in every layer",
+    kind="histograms",
+)
+def gradient_of_each(step: Step) -> tuple[list[str], Tensor] | None:
+    """Histogram of the gradient of each parameter tensor, of the same ones as `histogram/weight/…`."""
+    return _each(zip(step.names, step.grads, strict=True))
+
+
+@metric(
+    "histogram/activation/…",
+    unit="activation",
+    reads=Activations,
+    healthy="in many bins; not all at 0 or at a bound",
+    kind="histograms",
+)
+def activation_of_each(seen: Activations) -> tuple[list[str], Tensor] | None:
+    """Histogram of what each layer put out in one training forward pass, called as in the table `layers`. Of more than
+    24 layers some, spread evenly from the first to the last."""
+    return _each(seen.outputs.items())
+
+
+def _each(named: Iterable[tuple[str, Tensor | None]]) -> tuple[list[str], Tensor] | None:
+    found = [(name, each) for name, each in named if each is not None and each.numel()]
+    if len(found) > LAYERS:
+        found = [(name, each) for name, each in found if each.ndim > 1] or found
+    if len(found) > LAYERS:
+        found = [found[place * (len(found) - 1) // (LAYERS - 1)] for place in range(LAYERS)]
+    if not found:
+        return None
+    return [name for name, _ in found], torch.stack([histogram(each).float() for _, each in found])
 
 
 def histogram(x: Tensor) -> Tensor:

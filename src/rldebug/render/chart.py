@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -17,23 +18,32 @@ _COLUMNS = 120
 _SPARKS = 60
 
 
-def curve(series: Series, x: NDArray[np.int64] | None = None) -> dict[str, Any]:
-    """The readings, and their moving average, over updates or over `x`."""
-    smooth = series.ema(half_life=min(max(len(series) / 30, 1.5), 30.0))
-    at, raw = thin(series.update if x is None else x, series.value)
-    _, ema = thin(series.update if x is None else x, smooth.value, like=series.value)
-    return {"x": at, "raw": raw, "ema": ema}
+def curve(series: Series) -> dict[str, Any]:
+    """The readings, and their moving average, over updates and over env steps."""
+    smooth = series.ema(half_life=min(max(len(series) / 30, 1.5), 30.0)).value
+    keep = _kept(series.value)
+    return {
+        "x": [int(each) for each in series.update[keep]],
+        "steps": [int(each) for each in series.env_step[keep]],
+        "raw": [number(each) for each in series.value[keep]],
+        "ema": [number(each) for each in smooth[keep]],
+    }
 
 
 def thin(x: NDArray[Any], y: NDArray[Any], like: NDArray[Any] | None = None) -> tuple[list[Any], list[Any]]:
     """At most `_POINTS` points: of each bucket its lowest and highest, so that no spike is lost."""
-    guide = y if like is None else like
-    if len(y) > _POINTS:
-        parts = np.array_split(np.arange(len(y)), _POINTS // 2)
-        filled = [np.nan_to_num(guide[part], posinf=np.inf, neginf=-np.inf) for part in parts]
-        keep = sorted({int(part[i]) for part, f in zip(parts, filled, strict=True) for i in (f.argmin(), f.argmax())})
-        x, y = x[keep], y[keep]
-    return [int(each) for each in x], [number(each) for each in y]
+    keep = _kept(y if like is None else like)
+    return [int(each) for each in x[keep]], [number(each) for each in y[keep]]
+
+
+def _kept(guide: NDArray[Any]) -> NDArray[np.intp]:
+    if len(guide) <= _POINTS:
+        return np.arange(len(guide))
+    filled = np.nan_to_num(guide, posinf=np.inf, neginf=-np.inf)
+    edges = np.linspace(0, len(guide), _POINTS // 2 + 1).astype(np.intp)
+    parts = [filled[a:b] for a, b in itertools.pairwise(edges)]
+    both = [(a + part.argmin(), a + part.argmax()) for a, part in zip(edges[:-1], parts, strict=True)]
+    return np.unique(np.array(both, dtype=np.intp))
 
 
 def heat(updates: list[int], histograms: list[Sequence[float]]) -> dict[str, Any] | None:

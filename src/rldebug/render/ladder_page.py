@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from rldebug.evidence.ladder import Array, Attempt, Ladder, Rung
-from rldebug.evidence.run import Run
 from rldebug.finding import Report, thousands
-from rldebug.render.page import text_of, verdict
+from rldebug.render.page import diagnosis, text_of
 from rldebug.render.probe import (
     ASIDE,
     MARKS,
@@ -117,7 +116,7 @@ def _header(ladder: Ladder) -> str:
 
 def _diagnosis(report: Report) -> str:
     """As in the page of a run; rules that read the ladder have no curves to draw."""
-    return verdict(report, Run.of([]), lambda spec, label: "")
+    return diagnosis(report)
 
 
 def _ladder(ladder: Ladder) -> str:

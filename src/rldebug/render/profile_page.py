@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rldebug.evidence.run import Run
 from rldebug.evidence.timing import PARTS, Timing
 from rldebug.finding import Report, thousands
-from rldebug.render.page import text_of, verdict
+from rldebug.render.page import diagnosis, text_of
 from rldebug.render.profile import advice, gpu, launches, machine, nothing_to_advise, samples_learned, together, waits
 from rldebug.render.profile_chart import flame, gpu_over_time, hues, iteration, over_time
 from rldebug.render.profile_rows import Row, brief, in_seconds, rate, rows
@@ -47,7 +46,7 @@ def page(timing: Timing, report: Report) -> str:
         [
             _header(title, timing),
             _advice(timing, report),
-            verdict(report, Run.of([]), lambda spec, label: ""),
+            diagnosis(report),
             _parts(timing),
             _iteration(timing, one),
             _flame(timing, stacks),

@@ -4,6 +4,10 @@ It is drawn where the cursor stands at the start of a line, and is gone before t
 is written to the terminal through Python's own files passes by here, at the last moment, when nothing is buffered any
 more. A program that has left a line unfinished, like a bar of tqdm, sees no line of ours until it ends it; one that
 moves the cursor about sees none any more. Nothing runs by itself: the line is drawn in `tick`.
+
+With a `view` there are several lines, where the window has room for them. The cursor goes back to the start of the
+first, where the program's next byte belongs: whatever lies below it is ours, however the window was resized, and what
+comes by other ways (a library in C, another process) may overwrite our lines, but is never taken away with them.
 """
 
 from __future__ import annotations
@@ -14,23 +18,29 @@ import mmap
 import os
 import re
 import select
+import signal
 import stat
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from rldebug.finding import thousands
 
 _EVERY = 1.0  # seconds
+_AGAIN = 0.05  # seconds after what the program printed, before a view comes back
 _SPAN = 10  # times that it was due, over which speeds are taken
-_ERASE = b"\r\x1b[2K"
+# This line, then all below it; in one go from the top left corner, tmux would keep them in its history.
+_ERASE = b"\r\x1b[2K\x1b[C\x1b[J\r"
 _MOVES = re.compile(rb"\x1b(?!\[[0-9;:]*m)")  # all but colours
 _COLOURS_LAST = re.compile(rb"(\x1b\[[0-9;:]*m)+\Z")
 _SHOWN, _FRESH, _LEFT_ALONE = range(3)  # places in `_state`
 _now = time.monotonic
+
+View = Callable[[str, int, int], Sequence[str]]
+"""Lines to draw, given the pace in words, and the columns and rows of the window; none where one line is to do."""
 
 
 class ProgressLine:
@@ -39,10 +49,13 @@ class ProgressLine:
     def __init__(self, stream: TextIO) -> None:
         self.due = math.inf  # time.monotonic() before which a tick does nothing: who knows the time need not call
         self._stream = stream
+        self._view: View | None = None
         self._write: Callable[[bytes], Any] = lambda data: None
         self._fd = -1
         self._pid = os.getpid()
-        self._began = 0.0
+        self._began = self._next = self._disturbed = 0.0
+        self._size = os.terminal_size((0, 0))
+        self._text = b""
         self._put: list[tuple[Any, str, Any]] = []
         self._lock = threading.RLock()
         self._past: deque[tuple[float, int, int]] = deque(maxlen=_SPAN + 1)
@@ -64,6 +77,17 @@ class ProgressLine:
         except Exception:
             self._stop()
 
+    def show(self, view: View) -> None:
+        """More than the line, where there is one."""
+        if self.due == math.inf:
+            return
+        self._view = view
+        try:
+            if signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL:
+                signal.signal(signal.SIGTSTP, self._suspended)
+        except ValueError:
+            pass  # not in the main thread: after Ctrl-Z, the shell writes over it
+
     def tick(self, env_steps: int, updates: int, mean_return: float | None = None) -> None:
         now = _now()
         if now >= self.due:
@@ -77,18 +101,26 @@ class ProgressLine:
     # ── drawing ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _tick(self, now: float, env_steps: int, updates: int, mean_return: float | None) -> None:
-        self.due = now + _EVERY
+        self.due = now + (_EVERY if self._view is None else _AGAIN)
         try:
-            self._past.append((now, env_steps, updates))
-            if len(self._past) > 1 and os.getpid() == self._pid:
-                self._draw(self._line(mean_return))
+            size = os.get_terminal_size(self._fd)
+            old = now >= self._next or size != self._size
+            if now >= self._next:
+                self._next = now + _EVERY
+                self._past.append((now, env_steps, updates))
+            if len(self._past) < 2 or os.getpid() != self._pid:
+                return
+            if old:
+                self._text = self._made(size, self._pace(mean_return))
+            if old or (not self._state[_SHOWN] and now >= self._disturbed + _AGAIN):
+                self._draw()
         except Exception:
             self._stop()
 
-    def _line(self, mean_return: float | None) -> str:
+    def _pace(self, mean_return: float | None) -> str:
         (first, steps_then, updates_then), (now, steps, updates) = self._past[0], self._past[-1]
         seconds = max(now - first, 1e-9)
-        parts = [f"rldebug  {_clock(now - self._began)}"]
+        parts = [_clock(now - self._began)]
         if steps:
             parts.append(f"{thousands(steps)} env steps ({_short((steps - steps_then) / seconds)}/s)")
         if updates:
@@ -97,7 +129,18 @@ class ProgressLine:
             parts.append(f"return {_short(float(mean_return))}")
         return " · ".join(parts)
 
-    def _draw(self, line: str) -> None:
+    def _made(self, size: os.terminal_size, pace: str) -> bytes:
+        """The lines, and the way back to the start of the first."""
+        # In the last column some terminals go on to the next line; some do not know how many they have.
+        columns, rows = (size.columns or 80) - 1, size.lines or 24
+        lines = [] if self._view is None else self._view(pace, columns, rows)
+        if not 0 < len(lines) < rows:
+            lines = [f"rldebug  {pace}"[: max(columns, 0)]]
+        self._size = size
+        up = f"\x1b[{len(lines) - 1}A" if len(lines) > 1 else ""
+        return ("\r\n".join(lines) + up + "\r").encode(self._stream.encoding or "utf-8", "replace")
+
+    def _draw(self) -> None:
         for each in (sys.stdout, sys.stderr):  # the program may have put another in their place
             self._watch(each)
         if not self._lock.acquire(blocking=False):
@@ -106,18 +149,37 @@ class ProgressLine:
             if self._state[_LEFT_ALONE]:
                 self._stop()
             elif self._state[_FRESH] and _may_write(self._fd):
-                # In the last column some terminals go on to the next line; some do not know how many they have.
-                room = (os.get_terminal_size(self._fd).columns or 80) - 1
-                text = line[: max(room, 0)].encode(self._stream.encoding or "utf-8", "replace")
                 self._state[_SHOWN] = 1  # first: it may be interrupted
-                self._write(_ERASE + text)
+                self._write(_ERASE + self._text)
+                self._state[_SHOWN] = 1  # it may have been suspended
         finally:
             self._lock.release()
 
     def _hide(self) -> None:
+        self._disturbed = _now()
         if self._state[_SHOWN]:
             self._state[_SHOWN] = 0
             self._write(_ERASE)
+
+    def _suspended(self, number: int, frame: Any) -> None:
+        """Ctrl-Z. The shell's own lines go where the program's would."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._hide()
+            except Exception:
+                self._stop()
+            finally:
+                self._lock.release()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+        signal.signal(number, self._suspended)  # fg, or bg
+
+    def _let_go(self) -> None:
+        try:
+            if self._view is not None and signal.getsignal(signal.SIGTSTP) == self._suspended:
+                signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        except ValueError:
+            pass  # not in the main thread; it does no harm
 
     def _stop(self) -> None:
         """Take the line away, and put everything back."""
@@ -126,6 +188,7 @@ class ProgressLine:
             self._hide()
         except Exception:
             pass  # the terminal is gone
+        self._let_go()
         while self._put:
             owner, name, ours = self._put.pop()
             if vars(owner).get(name) is ours:  # else somebody has put another there, which calls ours
@@ -177,6 +240,7 @@ class ProgressLine:
     def _in_child(self) -> None:
         self._lock = threading.RLock()  # a thread that is not there any more may hold it
         self.due = math.inf
+        self._let_go()
 
 
 def _raw(stream: Any) -> Any:

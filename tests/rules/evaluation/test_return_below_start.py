@@ -59,3 +59,9 @@ def test_quiet_when_the_drop_is_within_the_spread_of_the_first_returns():
 
 def test_declines_when_the_start_had_too_few_episodes():
     not_enough(ReturnBelowStart(), run(FALLING, count=1.0))
+
+
+def test_fires_as_a_note_in_a_log_that_may_be_of_a_value_based_method():
+    watched = run(FALLING)
+    assert fires(ReturnBelowStart(), Run.of(watched.readings, {"off_policy": True})).severity == "note"
+    assert fires(ReturnBelowStart(), Run.of(watched.readings, {"off_policy": False})).severity == "warning"

@@ -28,3 +28,8 @@ def test_quiet_when_the_data_is_older_by_design():
 
 def test_declines_on_a_handful_of_rollouts():
     not_enough(ClipFractionHigh(), run_with([0.5, 0.7, 0.8], rollouts=3))
+
+
+def test_in_a_log_the_fraction_is_enough():
+    fires(ClipFractionHigh(), Run.from_series({"policy/clip_fraction": [0.7] * 40}, meta={"log": {}}))
+    quiet(ClipFractionHigh(), Run.from_series({"policy/clip_fraction": [0.2] * 40}, meta={"log": {}}))

@@ -1,3 +1,4 @@
+from rldebug.diagnose import derive
 from rldebug.evidence.run import Run
 from rldebug.rules.policy_loss.kl_too_large import KlTooLarge
 from tests.judge import fires, not_enough, quiet
@@ -34,3 +35,20 @@ def test_quiet_when_the_data_is_older_by_design():
 
 def test_declines_on_a_handful_of_rollouts():
     not_enough(KlTooLarge(), run_with([0.2, 0.9, 2.5], rollouts=2))
+
+
+def logged(kl, returns):
+    return derive(Run.from_series({"policy/kl": kl, "episode/return_mean": returns}, meta={"log": {}}), {})
+
+
+def test_in_a_log_the_divergence_is_enough():
+    fires(KlTooLarge(), logged([0.9] * 40, [20.0 + i for i in range(40)]))
+    quiet(KlTooLarge(), logged([0.02] * 40, [20.0 + i for i in range(40)]))
+
+
+def test_in_a_log_a_policy_that_one_update_has_ruined():
+    ruined = [22.0, 21.0, 23.0, *([9.0, 9.5] * 20)]
+    found = fires(KlTooLarge(), logged([0.01, 8.0] + [0.0] * 41, ruined))
+    assert "threw the policy far away" in found.message
+    quiet(KlTooLarge(), logged([0.01, 8.0] + [0.0] * 41, [20.0 + i for i in range(43)]))
+    quiet(KlTooLarge(), logged([0.01, 0.3] + [0.0] * 41, ruined))

@@ -85,6 +85,7 @@ class ReturnBelowStart(Rule):
         if quarters[-1] > quarters[0] + 0.25 * spread or any(each > began + 0.5 * spread for each in eighths):
             return
         off_policy = any(name.startswith("replay/") for name in evidence.series) or "exploration/epsilon" in evidence
+        off_policy |= bool(evidence.meta.get("off_policy"))  # of a log, where no replay was seen
         # Of values alone: they dip before they rise.
         off_policy |= "loss/value" in evidence and "loss/policy" not in evidence
         yield self.finding(

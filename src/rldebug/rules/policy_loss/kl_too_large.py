@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rldebug.evidence.run import Run
+from rldebug.evidence.run import Run, Series
 from rldebug.finding import Finding, Severity
 from rldebug.rule import NotEnough, Rule
 
@@ -20,7 +20,8 @@ class KlTooLarge(Rule):
     ## What it checks
     The divergence between the policy that acted and the one that learns, in the later minibatches on the same rollout,
     in most of the run. Only where the first minibatch shows that both start out equal: data from replay or from other
-    actors is left alone.
+    actors is left alone. In the log of another library: the divergence that it has, in most of its lines; or one of
+    several nats in one of the first, after which the return stays below its start.
 
     ## Why it matters
     The gradient describes the policy that acted. A few tenths of a nat further on it is a guess, and one bad guess can
@@ -47,6 +48,7 @@ class KlTooLarge(Rule):
     name: ClassVar[str] = "kl-too-large"
     severity: ClassVar[Severity] = "warning"
     needs: ClassVar[tuple[str, ...]] = ("policy/kl", "policy/first_log_ratio", "policy/later_log_ratio")
+    in_log: ClassVar[tuple[str, ...]] = ("policy/kl",)
     follows: ClassVar[tuple[str, ...]] = (
         "ACT003",
         "NET006",
@@ -62,13 +64,15 @@ class KlTooLarge(Rule):
     nats: float = 0.5  # divergence; healthy runs stay a factor of ten below
     share: float = 0.6  # of the readings in the later half of each rollout's updates
     readings: int = 12  # of such updates
+    thrown: float = 2.0  # nats in one of the first lines of a log
 
     def check(self, evidence: Run) -> Iterator[Finding]:
-        if not evidence["policy/first_log_ratio"].finite.median() <= 0.05:
-            return  # not the policy that acted: POL005, or data that is older by design
-        later = evidence["policy/later_log_ratio"]
         kl = evidence["policy/kl"]
-        kl = kl.keep(np.isin(kl.update, later.update) & ~np.isnan(kl.value))
+        kl = kl.keep(~np.isnan(kl.value))
+        if "log" not in evidence.meta:  # what a log has was computed at the end of the epochs
+            if not evidence["policy/first_log_ratio"].finite.median() <= 0.05:
+                return  # not the policy that acted: POL005, or data that is older by design
+            kl = kl.keep(np.isin(kl.update, evidence["policy/later_log_ratio"].update))
         age = evidence["batch/staleness_mean"]
         ages = dict(zip(age.update.tolist(), age.value.tolist(), strict=True))
         passed = np.array([ages.get(at, np.nan) for at in kl.update.tolist()])
@@ -76,6 +80,9 @@ class KlTooLarge(Rule):
             kl = kl.keep(passed >= np.median(passed))
         if len(kl) < self.readings:
             raise NotEnough(f"{len(kl)} readings of later minibatches, needs {self.readings}")
+        if "log" in evidence.meta and (once := self._thrown(evidence, kl)) is not None:
+            yield once
+            return
         far = kl.value > self.nats
         if np.mean(far) < self.share or kl.tail(0.5).share(kl.tail(0.5).value > self.nats) < self.share:
             return
@@ -88,4 +95,20 @@ class KlTooLarge(Rule):
             expected="0.001 to 0.05 nats",
             help="use fewer epochs or a lower learning rate, and stop the epochs where the divergence passes 0.03",
             confidence=0.8,
+        )
+
+    def _thrown(self, run: Run, kl: Series) -> Finding | None:
+        """A policy that one update has made useless hardly moves later: there is nothing left to learn from."""
+        first, rise = kl.head(0.1), run["episode/return_rise"].finite
+        if first.max() < self.thrown or not len(rise) or rise.tail(0.5).max() >= 0:
+            return None
+        at = int(np.argmax(first.value))
+        return self.finding(
+            "one of the first updates threw the policy far away, and the return has been below its start since",
+            where=first.where(at),
+            seen=f"{first.max():.2g} nats at env step {first.env_step[at]}, {kl.tail(0.5).median():.2g} (median) in "
+            f"the second half; the return {-rise.tail(0.5).median():.2g} standard errors below its start",
+            expected="0.001 to 0.05 nats",
+            help="divide the learning rate by ten, and check that gradients are clipped and advantages normalised",
+            confidence=0.75,
         )

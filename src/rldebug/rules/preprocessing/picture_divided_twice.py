@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
@@ -19,7 +19,8 @@ class PictureDividedTwice(Rule):
 
     ## What it checks
     Observations are bytes with bright elements, and what reaches the first layer beneath a loss is never above a
-    hundredth: a division by 255 was done twice.
+    hundredth: a division by 255 was done twice. Or observations come scaled to numbers between 0 and 1 already, and
+    reach the first layer divided by 255.
 
     ## Why it matters
     The network sees almost nothing but its own biases, and learns as if pictures were black.
@@ -44,19 +45,20 @@ class PictureDividedTwice(Rule):
     reads: ClassVar[str] = "Script"
 
     losses: int = 4  # with pictures at the first layer
-    dark: float = 0.01  # the brightest element there; 1/255 after two divisions
+    dark: float = 0.01  # the brightest element there, of bytes; 1/255 after two divisions
     bright: float = 25.0  # the brightest element of observations: dark pictures would be as dark after one division
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         stream = roles_of(evidence).stream
         thing = evidence.streams[stream] if stream is not None and stream < len(evidence.streams) else {}
         obs = thing.get("obs") or {}
-        if thing.get("dtype") != "uint8" or not obs.get("wide") or obs["mean"][1] < self.bright:
+        dark = self._dark(str(thing.get("dtype")), obs) if obs.get("wide") else 0.0
+        if not dark:
             return
         seen = list(first_pictures(evidence))
         if len(seen) < self.losses:
             raise NotEnough(f"{len(seen)} losses with pictures at the first layer")
-        if all(low >= 0 and 0 < high <= self.dark for _, low, high in seen):
+        if all(low >= 0 and 0 < high <= dark for _, low, high in seen):
             yield self.finding(
                 "pictures are divided by 255 twice",
                 where=seen[0][0].where,
@@ -66,3 +68,11 @@ class PictureDividedTwice(Rule):
                 help="divide by 255 in one place only",
                 confidence=0.95,
             )
+
+    def _dark(self, dtype: str, obs: Mapping[str, Any]) -> float:
+        """How bright an element of the first layer's input is at most after one division too many; 0: not known."""
+        if dtype == "uint8":
+            return self.dark if obs["mean"][1] >= self.bright else 0.0
+        lowest, highest = obs["low"][0], obs["high"][1]
+        scaled = dtype.startswith("float") and lowest >= 0 and self.bright / 255 <= highest <= 1
+        return 1.1 * highest / 255 if scaled else 0.0

@@ -1,0 +1,32 @@
+"""rldebug dashboard: the page of a run while it goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def dashboard(
+    runs: Annotated[Path, typer.Argument(metavar="RUNS_DIR", help="A folder of runs, or one run folder.")] = Path(
+        ".rldebug/runs"
+    ),
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, metavar="N", help="Where it listens; 0: any that is free. 6870 if that is free."
+        ),
+    ] = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Print the address, and open no browser.")] = False,
+) -> None:
+    """Open a page that shows runs while they go on: what is wrong first, then the metrics; several beside one another.
+
+    It listens on this machine alone (127.0.0.1), and to whoever has the token in the address that it prints. It only
+    reads. Ctrl-C ends it. For a page to send to somebody: rldebug report RUN --html FILE.
+    """
+    from rldebug.dashboard.serve import place, serve
+
+    where = place(runs, port)
+    typer.echo(where.url)
+    serve(where, browser=not no_open)

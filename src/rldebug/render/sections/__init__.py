@@ -1,0 +1,1 @@
+"""The page, one section per file, in the order of shelf.py."""
