@@ -43,8 +43,8 @@ format: $(VENV)/.installed  ## fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.bench  ## speed, beside the peers: watching, returns, buffers, processes, training runs; probes, shipped environments, oracles; graphs, lint; what a profile says
-	@status=0; for each in overhead returns buffers reduce throughput probes envs oracles graph lint attribution speedups; do \
+bench: $(VENV)/.bench  ## speed, beside the peers: watching, returns, buffers, processes, training runs; probes, shipped environments, oracles; graphs, lint; what a profile says; the dashboard on five million readings
+	@status=0; for each in overhead returns buffers reduce throughput probes envs oracles graph lint attribution speedups dashboard; do \
 		echo; echo "== bench/$$each.py"; $(BIN)/python bench/$$each.py || status=1; done; exit $$status
 
 zoo: $(VENV)/.installed  ## planted bugs found, healthy programs accused: a tenth of the bug benchmark, in minutes
