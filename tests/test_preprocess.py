@@ -129,7 +129,7 @@ def generator(frame):
     yield frame
 
 
-@pytest.mark.parametrize("wrong", [coroutine, generator, 3, int], ids=str)
+@pytest.mark.parametrize("wrong", [coroutine, generator, 3, int], ids=["coroutine", "generator", "number", "class"])
 def test_what_cannot_be_decorated_is_said_at_once(wrong):
     with pytest.raises(TypeError, match=r"rldebug\.preprocess decorates a function"):
         rldebug.preprocess(wrong)
