@@ -1,7 +1,8 @@
 import torch
 from torch import nn
 
-from rldebug.evidence.graph import read_graph
+from rldebug.evidence.graph import Graph, read_graph
+from rldebug.recorded import recorded
 from tests.rules.graphs import adam, mlp
 from tests.watched import watched
 
@@ -77,10 +78,18 @@ def test_losses_of_one_name_are_told_apart(tmp_path):
 
 def test_sizes_are_taken_ever_further_apart(tmp_path):
     graph = seen(two_losses(updates=60, every=1), tmp_path / "run")
-    assert graph.losses == ()
     assert [each.update for each in graph.sizes] == [1, 8, 16, 32]
     assert len({each.nodes for each in graph.sizes}) == 1
     assert {each.old for each in graph.sizes} == {0}
+
+
+def test_a_graph_that_nobody_asked_for_is_kept_to_be_drawn_and_not_judged(tmp_path):
+    graph = seen(two_losses(), tmp_path / "run")
+    assert graph.losses
+    assert not graph.asked
+    judged = [each for each in recorded(tmp_path / "run").evidences if isinstance(each, Graph)]
+    assert [(each.losses, each.sizes) for each in judged] == [((), graph.sizes)]
+    assert seen(two_losses(), tmp_path / "other", graph=True).asked
 
 
 def test_a_graph_that_is_carried_on_is_seen_to_be_old(tmp_path):

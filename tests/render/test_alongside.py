@@ -10,6 +10,7 @@ import pytest
 from rldebug.evidence.run import Reading, encode, read_run
 from rldebug.render import alongside
 from rldebug.render.alongside import TensorBoardAlongside
+from tests.apart import apart
 from tests.render.test_exported import FINDING
 from tests.render.test_tensorboard import read_back
 
@@ -42,6 +43,7 @@ def test_another_process_writes_what_is_recorded_until_it_is_told(run, tmp_path)
     assert sorted(each.name for each in run.iterdir()) == sorted([*before, "run.json"])  # nothing is left behind
 
 
+@apart  # other tests may have left children
 def test_it_is_no_child_of_the_program(run, tmp_path):
     beside = TensorBoardAlongside(run, tmp_path / "tb")
     with pytest.raises(ChildProcessError):

@@ -7,6 +7,7 @@ from rldebug.finding import Report
 from rldebug.render import exported, mlflow
 from rldebug.render.exported import ExportError, diagnosis_text, write_run
 from rldebug.render.mlflow import MLflow, allowed
+from tests.apart import apart
 from tests.render.test_exported import FINDING
 
 # mlflow's own modules use what pydantic and others have given up.
@@ -28,6 +29,7 @@ def logged(experiment):
     return client, client.search_runs([place])
 
 
+@apart
 def test_a_run_comes_back_from_the_store(tmp_path):
     values = [0.5, math.nan, 0.25, math.inf]
     readings = [
@@ -60,6 +62,7 @@ def test_a_run_comes_back_from_the_store(tmp_path):
         assert "grad/norm_critic: grad/norm@critic\n" in file.read()
 
 
+@apart
 def test_an_experiment_is_gone_on_with():
     for name in ("first", "second"):
         write_run(Run.from_series({"policy/kl": [0.1] * 3}), None, MLflow("one", name))
@@ -76,6 +79,7 @@ def test_names_are_as_it_allows():
     assert allowed("grad/norm@policy") == "grad/norm_policy"
 
 
+@apart
 def test_a_folder_where_it_has_no_database(monkeypatch, tmp_path):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "")
     monkeypatch.delenv("MLFLOW_ALLOW_FILE_STORE")
@@ -84,6 +88,7 @@ def test_a_folder_where_it_has_no_database(monkeypatch, tmp_path):
     assert list((tmp_path / "mlruns").rglob("kl"))
 
 
+@apart
 def test_what_mlflow_refuses_is_said(monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "nonsense://there")
     with pytest.raises(ExportError, match=r"--mlflow one: .*nonsense"):

@@ -11,6 +11,7 @@ from rldebug.finding import Report
 from rldebug.render import exported
 from rldebug.render.exported import ExportError, write_run
 from rldebug.render.wandb import WeightsAndBiases
+from tests.apart import apart
 from tests.render.test_exported import FINDING
 
 # wandb starts a process of its own, and leaves its log open.
@@ -28,6 +29,7 @@ def nobody_is_logged_in(monkeypatch, tmp_path):
     monkeypatch.setenv("WANDB_CACHE_DIR", str(tmp_path / "cache"))
 
 
+@apart
 def test_a_run_comes_back_from_the_file_that_is_kept_offline(tmp_path):
     histograms = {"histogram/value": [-1.0, 1.0, 3.0, 0.0, 2.0]}
     values = [0.5, math.nan, 0.25, math.inf]
@@ -69,6 +71,7 @@ def test_a_run_comes_back_from_the_file_that_is_kept_offline(tmp_path):
     }
 
 
+@apart
 def test_what_the_user_has_set_is_kept(monkeypatch, tmp_path):
     monkeypatch.setenv("WANDB_MODE", "disabled")
     viewer = WeightsAndBiases("project", "run")
@@ -77,6 +80,7 @@ def test_what_the_user_has_set_is_kept(monkeypatch, tmp_path):
     assert not list(tmp_path.rglob("*.wandb"))
 
 
+@apart
 def test_nobody_is_asked(monkeypatch):
     monkeypatch.setenv("WANDB_MODE", "online")
     with pytest.raises(ExportError, match="nobody is logged in: `wandb login` first"):

@@ -251,7 +251,8 @@ def _near(source: Source, places: Sequence[Binding], use: ast.AST) -> list[Bindi
         and around & set(loops_of(source, each.node))
         and not isinstance(each.node, ast.For | ast.AsyncFor)
     ]
-    if hidden and found and around and not around - set(loops_of(source, found[-1].node)):
+    # A loop binds its own name anew in each of its rounds.
+    if hidden and found and around and not around - {found[-1].node, *loops_of(source, found[-1].node)}:
         later = []  # bound anew in each round before it is used
     return found + later
 

@@ -12,6 +12,8 @@ from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 from rldebug.syntax.answers import asked, bootstraps, same_value
 from rldebug.syntax.flow import same
+from rldebug.syntax.names import resolved
+from rldebug.syntax.places import above, function_of
 from rldebug.syntax.regressions import regressions
 from rldebug.syntax.sums import factors, terms
 
@@ -60,7 +62,11 @@ class OwnValueAdded(Rule):
                 answers = asked(evidence, guess)
                 for total, term in bootstraps(evidence, goal):
                     for call in asked(evidence, term):
-                        twin = any(_asks_the_same(evidence, call, one) for one in answers)
+                        twin = any(
+                            _asks_the_same(evidence, call, one)
+                            for one in answers
+                            if _at_once(evidence, guess, call, one)
+                        )
                         if twin and call.lineno not in told and not any(bootstraps(evidence, guess)):
                             told.add(call.lineno)
                             yield self._told(evidence, total, call, call)
@@ -87,6 +93,20 @@ def _subtracted_again(node: ast.BinOp) -> Iterator[ast.expr]:
         inside = factors(part)[1]
         if sign > 0 and len(inside) > 1:
             yield from (each for each in inside if any(same(each, one) for one in taken))
+
+
+def _at_once(source: Source, guess: ast.expr, *calls: ast.Call) -> bool:
+    """Whether both are made where the error is: what a method gives is not the same each time that it is called. Nor is
+    what a distribution is made of a value."""
+    here = function_of(source, guess)
+    return all(function_of(source, each) is here and not _in_distribution(source, each) for each in calls)
+
+
+def _in_distribution(source: Source, call: ast.Call) -> bool:
+    return any(
+        isinstance(each, ast.Call) and resolved(source, each.func).startswith("torch.distributions.")
+        for each in above(source, call)
+    )
 
 
 def _asks_the_same(source: Source, one: ast.Call, other: ast.Call) -> bool:
