@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 
@@ -18,6 +20,7 @@ def test_the_extra_is_missing(rldebug, without_the_extra):
 def test_it_prints_one_line_and_serves(rldebug, monkeypatch):
     served = []
     monkeypatch.setattr("rldebug.dashboard.serve.serve", lambda place, browser: served.append((place, browser)))
+    Path("runs").mkdir()
     said = rldebug("dashboard", "runs", "--port", "0", "--no-open")
     ((place, browser),) = served
     place.socket.close()
@@ -32,3 +35,9 @@ def test_a_file_is_no_folder(rldebug, tmp_path):
     said = rldebug("dashboard", tmp_path / "file", "--no-open")
     assert said.status == 2
     assert "is a file" in said.err
+
+
+def test_a_folder_that_is_not_there_is_said(rldebug):
+    said = rldebug("dashboard", "nosuch", "--no-open")
+    assert said.status == 2
+    assert "there is no folder nosuch" in said.err

@@ -129,7 +129,7 @@ def test_of_what_did_not_move_the_level_is_told(terminal: Any, tmp_path: Path) -
 
 
 def test_before_anything_was_judged_and_where_nothing_is_wrong(live: Live, terminal: Any, tmp_path: Path) -> None:
-    assert plain(live.lines(PACE, 109, 40))[2] == " watching; nothing was judged yet"
+    assert plain(live.lines(PACE, 109, 40))[2] == " being looked at …"
     live.found(Report("run"))
     assert plain(live.lines(PACE, 109, 40))[2].startswith(" nothing could be checked yet ")
     live.found(report(finding("ADV009", "note")))

@@ -84,7 +84,9 @@ def test_a_folder_where_it_has_no_database(monkeypatch, tmp_path):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "")
     monkeypatch.delenv("MLFLOW_ALLOW_FILE_STORE")
     monkeypatch.setattr(mlflow, "find_spec", lambda name: None)
-    write_run(Run.from_series({"policy/kl": [0.1]}), None, MLflow("one", "run"))
+    viewer = MLflow("one", "run")
+    write_run(Run.from_series({"policy/kl": [0.1]}), None, viewer)
+    assert "MLFLOW_ALLOW_FILE_STORE=true" in viewer.where
     assert list((tmp_path / "mlruns").rglob("kl"))
 
 

@@ -9,9 +9,10 @@ import typer
 
 
 def dashboard(
-    runs: Annotated[Path, typer.Argument(metavar="RUNS_DIR", help="A folder of runs, or one run folder.")] = Path(
-        ".rldebug/runs"
-    ),
+    runs: Annotated[
+        Path | None,
+        typer.Argument(metavar="RUNS_DIR", help="A folder of runs, or one run folder; .rldebug/runs if left out."),
+    ] = None,
     port: Annotated[
         int | None,
         typer.Option(
@@ -25,8 +26,11 @@ def dashboard(
     It listens on this machine alone (127.0.0.1), and to whoever has the token in the address that it prints. It only
     reads. Ctrl-C ends it. For a page to send to somebody: rldebug report RUN --html FILE.
     """
-    from rldebug.dashboard.serve import place, serve
+    from rldebug.dashboard.serve import DashboardError, place, serve
+    from rldebug.evidence.folder import RUNS
 
-    where = place(runs, port)
+    if runs is not None and not runs.exists():
+        raise DashboardError(f"there is no folder {runs}: expected a folder of runs, or a run folder")
+    where = place(runs or RUNS, port)
     typer.echo(where.url)
     serve(where, browser=not no_open)

@@ -9,7 +9,7 @@
     if (text) element.textContent = text;
     return element;
   };
-  const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, " ");
+  const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, "\u00a0");
 
   let listing = JSON.parse(find("#first").textContent);
   let run = null; // whose page it is

@@ -8,6 +8,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -177,6 +178,9 @@ class Desk:
             main.shown(_pictures(main.process.id), _how_it_stands(rows[0]), ladders=tuple(ladders)),
             *(each.shown(_pictures(each.process.id)) for each in others),
         ]
+        if rows[0].state == "killed":  # it could not write that down
+            run = all_shown[0].run
+            all_shown[0] = replace(all_shown[0], run=replace(run, meta={**run.meta, "state": "killed"}))
         made = sections(all_shown[0], all_shown[1:])
         if all_shown[0].report is None:
             made = [_unjudged(main, rows[0]) if each.id == "diagnosis" else each for each in made]

@@ -123,6 +123,8 @@ class Followed:
             run, timing, told = self._run, self._timing, self.told
             words = [state, self._state(), self._timing_problem]
         report = read_findings(self.process.folder) if told is None and not self.unjudged else None
+        if report is not None and report.clean:
+            report = None  # that nothing was found says little, as long as nobody says what was looked at
         if report is not None:
             words.append("this was found when it ended; it is being looked at anew …")
         said = "; ".join(each for each in words if each)

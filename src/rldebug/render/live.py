@@ -113,7 +113,8 @@ class Live:
     """`found` whenever the run was judged, `now` and `lines` whenever it is to be drawn."""
 
     def __init__(self, title: str, folder: Path, stream: TextIO, *, judged: bool = True) -> None:
-        self._title, self._judged = _printable(title), judged
+        self._title = _printable(title)
+        self.unjudged = "being looked at …" if judged else "recorded only, not judged"  # said until it was judged
         self._out = console(file=stream)  # it decides on colours
         self._readings, self._at = folder / "readings.jsonl", 0
         self._curves: dict[str, Curve] = {}
@@ -192,8 +193,7 @@ class Live:
     def _diagnosis(self, columns: int, room: int) -> Iterator[Text]:
         report = self._report
         if report is None:
-            said = "watching; nothing was judged yet" if self._judged else "recorded only, not judged"
-            yield Text(f" {said}", style="dim")
+            yield Text(f" {self.unjudged}", style="dim")
             return
         ago = f"judged {clock(time.monotonic() - self._found)} ago"
         wrong = [each for each in report.roots if each.severity != "note"]

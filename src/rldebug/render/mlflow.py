@@ -22,7 +22,7 @@ class MLflow:
 
     def __init__(self, experiment: str, name: str) -> None:
         need("mlflow")
-        _choose_store()
+        self._in_folder = _choose_store()
         from mlflow.entities import Metric, Param
         from mlflow.exceptions import MlflowException
         from mlflow.tracking import MlflowClient
@@ -42,7 +42,8 @@ class MLflow:
 
     @property
     def where(self) -> str:
-        return f"run {self._run} of experiment {self._experiment!r} at {self._client.tracking_uri}"
+        read = " (to read it with MLflow's client: MLFLOW_ALLOW_FILE_STORE=true)" if self._in_folder else ""
+        return f"run {self._run} of experiment {self._experiment!r} at {self._client.tracking_uri}{read}"
 
     def add(self, moment: Moment) -> None:
         when = int(moment.wall * 1000)
@@ -83,10 +84,14 @@ def allowed(tag: str) -> str:
     return "/".join("_" if each in ("", ".", "..") else each for each in parts)[:_LONGEST].rstrip("/") or "_"
 
 
-def _choose_store() -> None:
-    """Its own default is a database, for which mlflow-skinny lacks a package; and a folder it refuses unless told."""
+def _choose_store() -> bool:
+    """Its own default is a database, for which mlflow-skinny lacks a package; and a folder it refuses unless told. Says
+    whether it had to be told."""
     uri = os.environ.get("MLFLOW_TRACKING_URI", "")
     if not uri and find_spec("sqlalchemy") is None:
         uri = os.environ["MLFLOW_TRACKING_URI"] = Path("mlruns").absolute().as_uri()
     if uri.startswith("file:") or (uri and "://" not in uri and uri != "databricks"):
+        told = "MLFLOW_ALLOW_FILE_STORE" not in os.environ
         os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
+        return told
+    return False

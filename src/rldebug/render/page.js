@@ -154,6 +154,7 @@ const rldebug = (() => {
 
   const whole = document.getElementById("charts");
   if (whole) {
+    if (!matchMedia("(min-width: 1100px)").matches) document.querySelector("nav details").open = false;
     const { extent: to, charts } = JSON.parse(whole.textContent);
     reach(to);
     mount(document, charts);

@@ -155,7 +155,8 @@ def headline(report: Report) -> tuple[str, str]:
     looked = ""
     if report.folded:
         looked += f", {len(report.folded)} more folded under {'it' if len(report.roots) == 1 else 'them'}"
-    looked += f" · {count(len(report.checked), 'rule')} ran"
+    if report.checked or report.clean:
+        looked += f" · {count(len(report.checked), 'rule')} ran"
     if report.skipped:
         looked += f" · {len(report.skipped)} could not"
     return ", ".join(parts), looked

@@ -75,3 +75,11 @@ def test_files_that_are_no_log(tmp_path, text, said):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(RunError, match=r"is not a file: expected progress\.csv or monitor\.csv"):
         read_csv(tmp_path / "progress.csv")
+
+
+def test_the_folder_that_it_lies_in_will_do(tmp_path):
+    (tmp_path / "progress.csv").write_text("time/total_timesteps,rollout/ep_rew_mean\n100,1.0\n200,2.0\n")
+    assert len(read_csv(tmp_path).columns["rollout/ep_rew_mean"]) == 2
+    (tmp_path / "monitor.csv").write_text("r,l,t\n1,2,3\n")
+    with pytest.raises(RunError, match=r"holds progress\.csv and monitor\.csv: expected one of"):
+        read_csv(tmp_path)

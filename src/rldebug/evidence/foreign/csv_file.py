@@ -12,12 +12,19 @@ from typing import Any
 from rldebug.evidence.foreign.log import Column, Log
 from rldebug.evidence.run import RunError
 
+_NAMES = ("progress.csv", "monitor.csv", "progress.txt")
 _MONITOR = {"r": "episodic_return", "l": "episodic_length", "t": "time_elapsed"}
 
 
 def read_csv(where: Path) -> Log:
     """A line of names, then a row per line of the log. Blank cells were not logged. A first line of `#` and JSON is the
     Monitor's."""
+    if where.is_dir():
+        inside = [where / name for name in _NAMES if (where / name).is_file()]
+        if len(inside) != 1:
+            found = " and ".join(each.name for each in inside) or "none of them"
+            raise RunError(f"{where} holds {found}: expected one of {', '.join(_NAMES)}, or name the file")
+        where = inside[0]
     if not where.is_file():
         raise RunError(f"{where} is not a file: expected progress.csv or monitor.csv, with a line of names first")
     data = where.read_bytes()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from rldebug.evidence.pictures import Clip, picture, read_clips
 from rldebug.finding import thousands
-from rldebug.render.shown import Section, Shown, e
+from rldebug.render.shown import Section, Shown, details, e
 
 _SHOWN = 8
 _INLINE = 3_000_000  # bytes of a clip that become part of a file; of a larger one only its first picture does
@@ -22,13 +22,14 @@ def sections(main: Shown, others: Sequence[Shown]) -> Iterator[Section]:
     live = _live(main)
     if not clips and not live:
         return
-    tiles = "".join(_clip(each, main) for each in reversed(clips[-_SHOWN:]))
-    older = (
-        f"<p>{thousands(len(clips) - _SHOWN)} older ones are in its folder, under clips/.</p>"
-        if len(clips) > _SHOWN
-        else ""
-    )
-    yield Section("clips", "The agent playing", f'<div class="clips">{live}{tiles}</div>{older}')
+    newest, older = clips[-_SHOWN:], clips[:-_SHOWN]
+    html = f'<div class="clips">{live}{"".join(_clip(each, main) for each in reversed(newest))}</div>'
+    if older and main.linked:
+        tiles = "".join(_clip(each, main) for each in reversed(older))
+        html += details(f"{len(older)} older ones", f'<div class="clips">{tiles}</div>', "older clips")
+    elif older:  # the file would be too large
+        html += f"<p>{thousands(len(older))} older ones are in its folder, under clips/.</p>"
+    yield Section("clips", "The agent playing", html)
 
 
 def _live(main: Shown) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import dedent
 
 from markdown_it import MarkdownIt  # rich brings it
 
@@ -85,9 +86,10 @@ def _lines(finding: Finding, shown: Shown) -> str:
     if where.line is None or not 0 < where.line <= len(text):
         return ""
     first, last = max(where.line - _AROUND, 1), min(where.line + _AROUND, len(text))
+    lines = dedent("\n".join(each[:200] for each in text[first - 1 : last])).split("\n")
     rows = "".join(
-        f'<span class="{"at" if number == where.line else ""}"><i>{number}</i>{e(text[number - 1][:200]) or " "}</span>'
-        for number in range(first, last + 1)
+        f'<span class="{"at" if number == where.line else ""}"><i>{number}</i>{e(line) or " "}</span>'
+        for number, line in enumerate(lines, first)
     )
     return f'<pre class="source" tabindex="0">{rows}</pre>'
 

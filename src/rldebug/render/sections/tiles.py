@@ -15,10 +15,12 @@ from rldebug.render.shown import Draw, Shown, base, e
 
 
 def still(series: Series) -> str | None:
-    """In words, where there is no curve to draw: one reading, always the same, or never defined."""
+    """In words, where there is no curve to draw: one reading or two, always the same, or never defined."""
     values = series.finite.value
     if not len(values):
         return f"<b>{e(series.name)}</b> undefined in all {len(series)} readings"
+    if len(series) == len(values) == 2 and values[0] != values[1]:
+        return f"<b>{e(series.name)}</b> {values[0]:.4g}, then {values[1]:.4g}"
     if len(series) == len(values) and (values == values[0]).all():
         return f"<b>{e(series.name)}</b> {values[0]:.6g}" + (" throughout" if len(values) > 1 else " (one reading)")
     return None
