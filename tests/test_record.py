@@ -54,6 +54,8 @@ def test_a_reading_can_be_put_off():
     assert schedule.due(90, False)
     schedule.call(85)
     assert schedule.due(85, False), "where there is something to see it is seen all the same"
+    schedule.put_off(96_000)
+    assert schedule.due(96_096, False), "by no more than there is between two readings"
 
 
 def test_the_schedule_is_deterministic():

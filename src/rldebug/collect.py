@@ -302,10 +302,8 @@ class Collector:
     def _add_counts(self) -> None:
         """What is counted from one line to the next."""
         record = self.record
+        now = self._count()
         if self.env is not None:
-            episodes = self.env.take()
-            if episodes is not None:
-                record.measure(episodes)
             for name, number in self.env.take_numbers().items():
                 record.number(name, number)
             if self.env.stepped_after_end or self._details <= 1:
@@ -316,14 +314,39 @@ class Collector:
                 record.facts.setdefault("zeroing", {})[each.name] = zeroed
         if self.on_close_look is not None and (self._detailed or record.schedule.due_layers(self.age - 1)):
             self.on_close_look()
-        now = time.monotonic()
-        then, env_steps, updates, rows = self._pace
-        if now > then and self.age > updates:
-            record.measure(Pace(now - then, self.env_steps - env_steps, self.age - updates, self._rows_total - rows))
-        self._pace = (now, self.env_steps, self.age, self._rows_total)
         if now - self._device_read > 1.0:
             self._device_read = now
             record.measure(read_device())
+
+    def _count(self) -> float:
+        """Episodes and pace since the last line; gives the time of this one."""
+        episodes = self.env.take() if self.env is not None else None
+        if episodes is not None:
+            self.record.measure(episodes)
+        now = time.monotonic()
+        then, env_steps, updates, rows = self._pace
+        if now > then and self.age > updates:
+            env_steps = self.env_steps - env_steps
+            self.record.measure(Pace(now - then, env_steps, self.age - updates, self._rows_total - rows))
+        self._pace = (now, self.env_steps, self.age, self._rows_total)
+        return now
+
+    @property
+    def counted_at(self) -> float:
+        """When the last line was written, by time.monotonic()."""
+        return self._pace[0]
+
+    @property
+    def counted_all(self) -> bool:
+        """Whether nothing has happened since the last line."""
+        return self._pace[1:3] == (self.env_steps, self.age)
+
+    def write_counts(self, update: int) -> None:
+        """A line of what is counted, and of nothing that has to be computed. What is pending waits for the next."""
+        if self.record.last is None or update > self.record.last.update:
+            with self.record.apart():
+                self._count()
+                self.record.flush(update, self.env_steps)
 
     @property
     def _index(self) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rldebug.evidence.run import Run, Series
-from rldebug.finding import Finding, Report
+from rldebug.finding import Report
 from rldebug.recorded import Recorded
 from rldebug.render.known import Known
 from rldebug.render.shown import Shown
@@ -41,7 +41,7 @@ def shown(run: Run, told: Mapping[str, Any] | None, **more: Any) -> Shown:
     return Shown(
         run.with_series(derived),
         Known.from_dict(told["known"]),
-        _report(told["report"]),
+        Report.from_dict(told["report"]),
         graph=told["graph"],
         settings=told["settings"],
         trace=told["trace"],
@@ -70,20 +70,6 @@ def told(report: Report, seen: Recorded) -> dict[str, Any]:
         "source": _source(report, seen),
         "report": {**report.to_dict(), "title": report.title, "problems": problems},
     }
-
-
-def _report(data: Mapping[str, Any]) -> Report:
-    return Report(
-        command=data["command"],
-        findings=tuple(Finding.from_dict(each) for each in data["findings"]),
-        checked=tuple(data["checked"]),
-        skipped=data["skipped"],
-        broken=data["broken"],
-        program=data["program"],
-        exit=data["exit"],
-        title=data["title"],
-        problems=tuple(data["problems"]),
-    )
 
 
 def _graph(seen: Recorded, problems: list[str]) -> str:

@@ -174,6 +174,21 @@ class Report:
             "broken": dict(self.broken),
         }
 
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Report:
+        """From what `to_dict` says, and the title and problems where somebody has put them there too."""
+        return Report(
+            command=data["command"],
+            findings=tuple(Finding.from_dict(each) for each in data["findings"]),
+            checked=tuple(data["checked"]),
+            skipped=data["skipped"],
+            broken=data["broken"],
+            program=data["program"],
+            exit=data["exit"],
+            title=data.get("title", ""),
+            problems=tuple(data.get("problems", ())),
+        )
+
 
 def rank(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Roots before followers, severe before mild, what is wrong before what is slow, the largest gain first, sure

@@ -5,6 +5,7 @@ apart, its parts become the values, targets, advantages and log-probs that `dbg.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 
 from rldebug.capture.env_log import EnvLog
@@ -31,7 +33,10 @@ _NETWORKS = 6  # that are looked into, layer by layer
 _ALL_OF = 3  # audits, of which every loss that was taken apart is handed over
 _OF_AN_AUDIT = 4  # of a later one
 _GRACE = 0.2  # seconds that readings may take in any case
-_SHARE = 0.2  # of the budget that they may take
+_SHARE = 0.2  # of the budget that they may take beyond that
+_COUNTED = 1.0  # seconds after a line, at least, until there is one of what is counted alone
+_GROWN = 256  # and this part of the time so far: a week has some 2,200 of them
+_TOLD = 10.0  # seconds from one run.json to the next
 _SCHEDULE = (256, 128, False, 12)  # fewer readings than of a watched loop: most is in the audits
 
 
@@ -46,6 +51,10 @@ class Follower:
         self.collector.env = Streams(session.log)  # type: ignore[assignment]
         self.collector.start(self.record)
         self._spent = 0.0
+        self._began = time.monotonic()
+        self._count_at = self._began + _COUNTED
+        self._told = -math.inf  # when run.json was written
+        self._told_of = 0  # networks
         self._audit, self._handed = -1, 0
         self._terms: list[Event] = []
         self._phase = -1
@@ -58,31 +67,43 @@ class Follower:
         session.registry.on_optimizer.append(self._saw_optimizer)
         session.on_event.append(self._saw_event)
         session.on_audit.append(lambda audit: self._saw_networks())
+        session.on_audit.append(lambda audit: self._tell_early())
 
     def close(self, *, state: str, error: str | None = None, **more: Any) -> None:
         """Write what is pending, and how the program ended."""
         collector = self.collector
         try:
             collector.stop()
+            if collector.age and not collector.counted_all:
+                last = self.record.last
+                collector.write_counts(max(collector.age - 1, 0 if last is None else last.update + 1))
         except Exception:
             collector.failed("close")
         self.record.close(
             state=state,
             error=error,
-            updates=collector.age,
-            env_steps=self.session.log.steps,
-            optimizers={each.name: type(each.optimizer).__name__ for each in collector.optimizers},
-            modules=self.roles(),
-            env=collector.env.facts() if collector.env is not None else None,
+            **self._known(),
             broken={**self.record.broken, **self.session.switch.broken},
             steps={each.name: each.steps for each in collector.optimizers},
-            seed=torch.initial_seed(),  # the program has set it since
             warnings=[each.to_dict() for each in self.session.warned],
             **more,
         )
 
+    def _known(self) -> dict[str, Any]:
+        """For run.json: what nobody knew when the program began."""
+        collector = self.collector
+        return {
+            "updates": collector.age,
+            "env_steps": self.session.log.steps,
+            "optimizers": {each.name: type(each.optimizer).__name__ for each in collector.optimizers},
+            "modules": self.roles(),
+            "env": collector.env.facts() if collector.env is not None else None,
+            "seed": torch.initial_seed(),  # the program has set it since
+        }
+
     def roles(self) -> dict[str, int]:
-        return {key: sum(each.numel() for each in net.parameters()) for key, net in self.collector.modules.items()}
+        modules = self.collector.modules.items()
+        return {key: sum(each.numel() for each in net.parameters() if not is_lazy(each)) for key, net in modules}
 
     # ── what the session tells ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -162,8 +183,12 @@ class Follower:
 
     def _wants_step(self, optimizer: OptimizerWatch) -> bool:
         collector = self.collector
+        if time.monotonic() >= self._count_at:
+            self._count()
         if not self._terms and not collector.open and not collector.due():
             return collector._wants_step(optimizer)  # nearly always
+        if collector.open:
+            self.session.log.flush()  # before its line is closed: the hooks owe that in any case
         start = time.thread_time()
         self._name_early()
         terms, self._terms = self._terms, []
@@ -180,6 +205,33 @@ class Follower:
         self._took(start)
         return wanted
 
+    def _count(self) -> None:
+        """Where readings have no time, episodes and pace are told all the same: they cost next to nothing."""
+        collector = self.collector
+        self.session.log.flush()
+        start, now = time.thread_time(), time.monotonic()
+        gap = max(_COUNTED, (now - self._began) / _GROWN)
+        self._count_at = collector.counted_at + gap
+        try:
+            if now >= self._count_at and not collector.open:
+                self._count_at = now + gap
+                collector.write_counts(max(collector.age - 1, 0))
+            if now >= self._told + _TOLD:
+                self._tell(now)
+        except Exception:
+            self._count_at = math.inf
+            collector.failed("counts")
+        self._took(start)
+
+    def _tell(self, now: float) -> None:
+        self._told, self._told_of = now, len(self.collector.modules)
+        self.record.tell(**self._known())
+
+    def _tell_early(self) -> None:
+        """After the first audit, and after one that has shown networks."""
+        if self._told < self._began or len(self.collector.modules) != self._told_of:
+            self._tell(time.monotonic())
+
     def _saw_step(self, optimizer: OptimizerWatch, step: Step) -> None:
         start = time.thread_time()
         self.collector._saw_step(optimizer, step)
@@ -192,7 +244,7 @@ class Follower:
 
     def _affordable(self) -> bool:
         """Readings have a part of the budget to themselves: audits must not use up all of it."""
-        return self._spent <= max(_GRACE, _SHARE * self.session.options.overhead_budget * time.process_time())
+        return self._spent <= _GRACE + _SHARE * self.session.options.overhead_budget * time.process_time()
 
     def _enough_terms(self) -> bool:
         """Each loss that was taken apart may be handed over at first; later a few of each audit."""

@@ -11,8 +11,8 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -76,7 +76,7 @@ class Schedule:
 
     def put_off(self, update: int) -> None:
         """Not now: there is no time for it."""
-        later = update + max(update // self.early, 1)
+        later = update + min(max(update // self.early, 1), self.every)
         self._next, self._next_first = max(self._next, later), max(self._next_first, later)
 
     def restart(self) -> None:
@@ -214,6 +214,15 @@ class Recorder:
     def pending(self) -> bool:
         return bool(self._pending.numbers or self._pending.vectors)
 
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """A line of its own: what is being collected goes with the next one."""
+        pending, self._pending = self._pending, _Pending()
+        try:
+            yield
+        finally:
+            self._pending = pending
+
     def flush(self, update: int, env_step: int, keep: bool = True) -> None:
         """Move what was collected to the host, in one transfer per device, and append it."""
         pending, self._pending = self._pending, _Pending()
@@ -267,6 +276,19 @@ class Recorder:
         draft.write_text(json.dumps(self._meta, indent=1, ensure_ascii=False, default=str), encoding="utf-8")
         draft.replace(self.path / "run.json")
 
+    def tell(self, **known: Any) -> None:
+        """What is known by now, into run.json: a program that is killed has no end to tell it at."""
+        if self._elsewhere():
+            return
+        try:
+            self.write_meta({"seconds": self._seconds, **known})
+        except Exception as error:
+            self._stop(error)
+
+    @property
+    def _seconds(self) -> float:
+        return round(time.monotonic() - self._started, 3)
+
     def snapshot(self, name: str, tensors: Mapping[str, Tensor]) -> Path | None:
         """Keep whole tensors, as .npz: never pickle."""
         if self.stopped is not None:
@@ -285,7 +307,7 @@ class Recorder:
         if self._elsewhere():
             return
         try:
-            self.write_meta({"seconds": round(time.monotonic() - self._started, 3), **state})
+            self.write_meta({"seconds": self._seconds, **state})
             if self._file is not None:
                 file, self._file = self._file, None
                 file.close()

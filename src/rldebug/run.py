@@ -29,6 +29,7 @@ from rldebug.wishes import Wishes, configured
 
 if TYPE_CHECKING:
     from rldebug.evidence.crash import Crash
+    from rldebug.looking import Looking
     from rldebug.recorded import Recorded
     from rldebug.render.alongside import TensorBoardAlongside
     from rldebug.render.live import Live
@@ -103,6 +104,7 @@ class Watched:
         self._rank = os.environ.get("RANK", "0") or "0"
         self._line = ProgressLine(sys.stderr)
         self._live: Live | None = None
+        self._looking: Looking | None = None
         self._streams: Any = None
         if not wishes.quiet:
             self._line.begin()
@@ -119,8 +121,16 @@ class Watched:
             if self.session.looks is not None:
                 self.session.looks.begin()
             self.session.took(self._start + time.thread_time() - before)
-            if (self.wishes.live or self.wishes.stop_on) and not self.wishes.record_only:
+            if (self.wishes.live or self.wishes.stop_on) and not self.wishes.record_only and not self._apart:
                 self.session.on_look = self.look
+        with self._sandbox("looking while it runs"), self._where_it_began():
+            if self._apart and self.folder is not None:
+                from rldebug.looking import Looking
+
+                try:
+                    self._looking = Looking(self.folder)
+                except OSError as error:
+                    self.problems.append(f"it was not looked at while it ran: {error}")
         with self._sandbox("writing for TensorBoard"):
             if self._tensorboard is not None and self._rank == "0":
                 from rldebug.render.alongside import TensorBoardAlongside
@@ -168,11 +178,11 @@ class Watched:
             self._keep_frames(self.folder)
         if self.wishes.render_toggle and self._rank == "0":
             self._render_when_asked(self.folder)
-        if self._line.due < math.inf:
+        if self._line.due < math.inf or self._apart:
             from rldebug.capture.ticking import Ticking
 
             self.session.told = Ticking(self.session.told, self._tick, self.session.switch)
-            if self.wishes.live:
+            if self.wishes.live and self._line.due < math.inf:
                 from rldebug.follow import Streams
                 from rldebug.render.live import Live
 
@@ -213,7 +223,7 @@ class Watched:
         self._line.tick(self.session.log.steps, self.session.updates)
         if self._live is not None and self.session.on_look is not None and self.session.audit is None:
             self.look()  # audits, after which it is looked too, may be minutes apart
-        return self._line.due
+        return min(self._line.due, self._hear())
 
     def _view(self, pace: str, columns: int, rows: int) -> list[str]:
         live, session = self._live, self.session
@@ -286,10 +296,35 @@ class Watched:
                 os._exit(FAILED)
             raise Stopped(f"{self._reason.severity}[{self._reason.code}] {self._reason.message}")
 
+    @property
+    def _apart(self) -> bool:
+        """Whether it is looked at in another process. That knows what is configured, and cannot stop the program."""
+        wishes = self.wishes
+        here = wishes.stop_on or wishes.select or wishes.ignore or wishes.record_only
+        return wishes.live and not here and self._rank == "0"
+
+    def _hear(self) -> float:
+        """Say what was found in another process; when to ask again."""
+        looking = self._looking
+        if looking is None:
+            return math.inf
+        with self._sandbox("looking while it runs"):
+            report = looking.poll()
+            if report is not None:
+                self._tell(report)
+            if looking.failed and self._live is not None:
+                self._live.unjudged = "no longer looked at while it runs"
+            return looking.due
+        looking.close()
+        return math.inf
+
     def _look(self) -> Finding | None:
         from rldebug.recorded import examine, recorded
 
-        report = examine(recorded(self._place(), text=False), self.config, "run")
+        return self._tell(examine(recorded(self._place(), text=False), self.config, "run"))
+
+    def _tell(self, report: Report) -> Finding | None:
+        """Say what is certain; what the program is to be stopped for."""
         if self._live is not None:
             self._live.found(report)
         seen = {each.code for each in report.roots}
@@ -314,6 +349,11 @@ class Watched:
     def end(self, how: str) -> int | None:
         """Write everything down, report; the exit status to leave with where it is not the program's own."""
         began = time.process_time()
+        with self._sandbox("looking while it runs"):
+            if self._looking is not None:
+                if self._looking.failed:
+                    self.problems.append(f"looking while it runs stopped: {self._looking.failed}")
+                self._looking.close()
         with self._sandbox("clips"):
             if self.clips is not None:
                 self.clips.finish()  # first: the terminal is as it was

@@ -130,10 +130,31 @@ def test_a_killed_program_is_finished_by_the_report(rldebug):
     said = run(PROGRAMS / "learner.py", 40, "nan", "killed")
     assert said.returncode == -9
     assert said.stderr == ""
-    assert json.loads((RUNS / "learner" / "run.json").read_text(encoding="utf-8"))["state"] == "running"
+    meta = json.loads((RUNS / "learner" / "run.json").read_text(encoding="utf-8"))
+    assert (meta["state"], meta["seed"], meta["optimizers"]) == ("running", 0, {"optimizer": "SGD"})
     report = rldebug("report", "learner")
     assert "error[GRA001]" in report.out
     assert "the program was killed, or its machine went down" in " ".join(report.out.split())
+
+
+def test_of_a_killed_program_the_seed_and_the_environment_are_known():
+    program = [
+        "import os, gymnasium, torch",
+        "torch.manual_seed(41)",
+        "env, net = gymnasium.make('CartPole-v1'), torch.nn.Linear(4, 2)",
+        "optimizer = torch.optim.SGD(net.parameters(), lr=0.01)",
+        "for update in range(30):",
+        "    obs, _ = env.reset()",
+        "    for _ in range(8): env.step(int(net(torch.as_tensor(obs)).argmax()))",
+        "    net(torch.as_tensor(obs)).sum().backward()",
+        "    optimizer.step()",
+        "os.kill(os.getpid(), 9)",
+    ]
+    Path("shot.py").write_text("\n".join(program), encoding="utf-8")
+    assert run("--quiet", "shot.py").returncode == -9
+    meta = json.loads((RUNS / "shot" / "run.json").read_text(encoding="utf-8"))
+    assert (meta["state"], meta["seed"], meta["env"]["id"]) == ("running", 41, "CartPole-v1")
+    assert list(meta["modules"].values()) == [10]
 
 
 def test_a_program_is_stopped_where_that_was_asked_for():
@@ -301,6 +322,64 @@ def test_a_look_that_fails_is_the_last_word_of_nobody(looks):
     watched._next_look = 0.0
     watched.look()  # nothing to pop: the diagnosis raises
     assert "IndexError" in watched.broken["looking while it runs"]
+
+
+PATIENT = """
+import os, time, torch
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+end = time.monotonic() + 90
+while not os.path.exists("heard") and time.monotonic() < end:
+    optimizer.zero_grad()
+    (net(torch.randn(4, 3)).mean() * float("nan")).backward()
+    optimizer.step()
+    time.sleep(0.01)
+print("heard" if os.path.exists("heard") else "nobody has heard of it")
+"""
+
+
+def test_what_is_found_is_said_while_the_program_runs_also_into_a_pipe():
+    Path("patient.py").write_text(PATIENT, encoding="utf-8")
+    command = [sys.executable, "-m", "rldebug", "run", "--live", "--quiet", "patient.py"]
+    given = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=given) as program:
+        first = program.stderr.readline()
+        Path("heard").touch()
+        out, err = program.communicate(timeout=60)
+    assert first.startswith("rldebug: error[GRA001] a gradient is not finite (")
+    assert out == "heard\n"
+    assert "rldebug: error[GRA001]" not in err  # once
+    assert "error[GRA001]: a gradient is not finite" in err
+    assert "while it runs" not in err
+
+
+def test_what_another_process_found_is_said_once_and_that_it_died(monkeypatch, capsys):
+    class Looking:
+        failed, due, closed = "", 0.0, False
+
+        def poll(self):
+            return reports.pop(0) if reports else None
+
+        def close(self):
+            self.closed = True
+
+    sure, unsure = finding("OPT001", "error", 0.99), finding("OPT002", "warning", 0.8)
+    reports = [Report("run", findings=each) for each in ((sure, unsure), (sure,), (unsure,), (unsure,), (unsure,))]
+    watched = Watched(Wishes(("train.py",), live=True), Config())
+    assert watched._apart
+    watched._looking = Looking()
+    for _ in range(6):
+        assert watched._hear() == 0.0
+    assert capsys.readouterr().err == "rldebug: error[OPT001] m ()\nrldebug: warning[OPT002] m ()\n"
+    monkeypatch.setattr(Looking, "failed", "it has died")
+    watched.end("")
+    assert watched.problems == ["looking while it runs stopped: it has died"]
+    assert watched._looking.closed
+
+
+@pytest.mark.parametrize("more", [{"live": False}, {"stop_on": "error"}, {"ignore": ("OPT001",)}, {"record_only": 1}])
+def test_what_another_process_cannot_do_is_done_here(more):
+    assert not Watched(Wishes(("train.py",), **{"live": True, **more}), Config())._apart
 
 
 # ── what is in a folder ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -81,6 +81,11 @@ class Series:
         return self.between(1.0 - share, 1.0)
 
     @property
+    def updates(self) -> int:
+        """Learner steps up to its last reading: the run may go on for long, and tell only its returns."""
+        return int(self.update[-1]) + 1 if len(self) else 0
+
+    @property
     def first(self) -> float:
         return float(self.value[0])
 

@@ -5,17 +5,19 @@ from tests.judge import fires, not_enough, quiet
 N = 60
 
 
+VALUES = {
+    "value/residual_var": [1.0] * N,
+    "value/mean": [0.1, 0.05] * (N // 2),
+    "value/std": [0.2] * N,
+    "target/mean": [20.0] * N,
+    "target/std": [4.0] * N,
+    "value/target_corr": [0.02, -0.02] * (N // 2),
+    "batch/rows": [64.0] * N,
+}
+
+
 def run(**series):
-    plain = {
-        "value/residual_var": [1.0] * N,
-        "value/mean": [0.1, 0.05] * (N // 2),
-        "value/std": [0.2] * N,
-        "target/mean": [20.0] * N,
-        "target/std": [4.0] * N,
-        "value/target_corr": [0.02, -0.02] * (N // 2),
-        "batch/rows": [64.0] * N,
-    }
-    return Run.from_series({**plain, **{name.replace("__", "/"): each for name, each in series.items()}}, every=16)
+    return Run.from_series({**VALUES, **{name.replace("__", "/"): each for name, each in series.items()}}, every=16)
 
 
 def found_the_mean(**series):
@@ -31,6 +33,11 @@ LEARNED = {
 
 def test_fires_when_predictions_never_move_towards_the_targets():
     assert "not being trained" in fires(CriticLearnsNothing(), run()).message
+
+
+def test_not_enough_when_the_run_goes_on_and_tells_only_its_returns():
+    early = {name: [*each[:30], *[None] * 30] for name, each in VALUES.items()}
+    not_enough(CriticLearnsNothing(), Run.from_series({**early, "episode/return_mean": [1.0] * N}, every=16))
 
 
 def test_fires_when_only_the_mean_is_learned_in_a_long_run_though_the_policy_learns():

@@ -57,9 +57,9 @@ class TargetSignDisagrees(Rule):
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         lines = together(evidence, "target/mean", "target/min", "target/max")
-        if len(lines[0]) < self.readings or evidence.updates < self.updates:
+        if len(lines[0]) < self.readings or lines[0].updates < self.updates:
             raise NotEnough(
-                f"{len(lines[0])} readings over {evidence.updates} updates, needs {self.readings} over {self.updates}"
+                f"{len(lines[0])} readings over {lines[0].updates} updates, needs {self.readings} over {self.updates}"
             )
         actor_critic = "loss/policy" in evidence or {"policy", "critic"} <= set(evidence.meta.get("modules", {}))
         if "replay/reward_max" in evidence and actor_critic:

@@ -69,9 +69,9 @@ class TerminalCorrelationLow(Rule):
     def check(self, evidence: Run) -> Iterator[Finding]:
         names = ("value/terminal_corr", "value/terminal_count", "value/terminal_slope", "value/final_reward_std")
         corr, count, slope, spread = (each.tail(0.5) for each in together(evidence, *names))
-        if count.value.sum() < self.terminals or evidence.updates < self.updates:
+        if count.value.sum() < self.terminals or count.updates < self.updates:
             raise NotEnough(
-                f"{int(count.value.sum())} terminations with rewards that differ over {evidence.updates} updates, "
+                f"{int(count.value.sum())} terminations with rewards that differ over {count.updates} updates, "
                 f"needs {self.terminals} over {self.updates}"
             )
         pooled, error = pooled_correlation(corr.value, count.value)

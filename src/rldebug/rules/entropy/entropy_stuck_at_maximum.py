@@ -79,8 +79,8 @@ class EntropyStuckAtMaximum(Rule):
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         entropy = evidence["policy/entropy_rel"].finite
-        if len(entropy) < self.readings or evidence.updates < self.updates:
-            raise NotEnough(f"{evidence.updates} updates, needs {self.updates}")
+        if len(entropy) < self.readings or entropy.updates < self.updates:
+            raise NotEnough(f"{entropy.updates} updates, needs {self.updates}")
         if entropy.tail(0.9).median() < self.ceiling or entropy.tail(0.9).quantile(0.1) < 2 * self.ceiling - 1:
             return
         distance = Series(entropy.name, entropy.update, entropy.env_step, 1.0 - entropy.value)
@@ -94,7 +94,7 @@ class EntropyStuckAtMaximum(Rule):
         yield self.finding(
             "the policy is still uniform",
             where=entropy.where(),
-            seen=f"{entropy.tail(0.9).median():.4f} of the maximum entropy over {evidence.updates} updates, "
+            seen=f"{entropy.tail(0.9).median():.4f} of the maximum entropy over {entropy.updates} updates, "
             f"{entropy.tail(0.3).median():.4f} in the last third; the return did not rise",
             expected=f"below {self.ceiling} by now, or on the way there",
             help="set the entropy coefficient to 0 for a short run; if nothing changes, follow the policy loss to the "

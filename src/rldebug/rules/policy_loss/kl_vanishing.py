@@ -63,7 +63,7 @@ class KlVanishing(Rule):
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         later = evidence["policy/later_log_ratio"].finite
-        if len(later) < self.readings or evidence.updates < self.updates:
+        if len(later) < self.readings or later.updates < self.updates:
             raise NotEnough(f"{len(later)} readings of later minibatches, needs {self.readings}")
         if later.max() == 0.0 or later.quantile(0.95) > self.nats:
             return

@@ -77,9 +77,9 @@ class CriticLearnsNothing(Rule):
     def check(self, evidence: Run) -> Iterator[Finding]:
         names = ("value/residual_var", "value/mean", "value/std", "target/mean", "target/std")
         residual, value, spread, target, target_spread = together(evidence, *names)
-        if len(residual) < self.readings or evidence.updates < self.updates:
+        if len(residual) < self.readings or residual.updates < self.updates:
             raise NotEnough(
-                f"{len(residual)} readings over {evidence.updates} updates, needs {self.readings} over {self.updates}"
+                f"{len(residual)} readings over {residual.updates} updates, needs {self.readings} over {self.updates}"
             )
         parts = [(0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0)]
         if min(residual.between(*part).median() for part in parts) < self.unexplained:
@@ -99,7 +99,7 @@ class CriticLearnsNothing(Rule):
                 "the value function is not being trained",
                 where=where,
                 seen=f"{explained}; mean value {value.head(0.05).median():.4g} → {value.tail(0.25).median():.4g} over "
-                f"{evidence.updates} updates, mean target {late:.4g}",
+                f"{residual.updates} updates, mean target {late:.4g}",
                 expected=f"residual variance below {self.unexplained}, and mean values on their way to the targets",
                 help="follow the value loss to optimizer.step(): is it in the sum, attached, and are the critic's "
                 "parameters in the optimizer?",
@@ -134,7 +134,7 @@ class CriticLearnsNothing(Rule):
         rise, dependence = run["episode/return_rise"].finite, run["policy/obs_dependence"].finite
         ended = run["episode/terminated"].finite
         return bool(
-            run.updates >= self.long
+            run["value/residual_var"].updates >= self.long
             and abs(self._pooled(run)) < 0.5 * self.none
             and len(rise)
             and rise.last > self.rise

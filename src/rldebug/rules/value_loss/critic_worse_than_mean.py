@@ -59,9 +59,9 @@ class CriticWorseThanMean(Rule):
     def check(self, evidence: Run) -> Iterator[Finding]:
         names = ("value/residual_var", "target/mean", "target/std", "value/mean", "value/std")
         residual, target, spread, value, value_spread = together(evidence, *names)
-        if len(residual) < self.readings or evidence.updates < self.updates:
+        if len(residual) < self.readings or residual.updates < self.updates:
             raise NotEnough(
-                f"{len(residual)} readings over {evidence.updates} updates, needs {self.readings} over {self.updates}"
+                f"{len(residual)} readings over {residual.updates} updates, needs {self.readings} over {self.updates}"
             )
         late = residual.tail(0.3)
         error = residual.value * spread.value**2

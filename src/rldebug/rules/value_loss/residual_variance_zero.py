@@ -85,7 +85,7 @@ class ResidualVarianceZero(Rule):
         low, collapsed = smooth.at(smooth.value < self.floor), random.at(random.value < self.entropy)
         if low is None or collapsed is None or smooth.first < 10 * self.floor or random.first < 4 * self.entropy:
             return
-        deadline = self.within * evidence.updates
+        deadline = self.within * residual.updates
         early = smooth.update[low] < deadline and random.update[collapsed] < deadline
         lasting = smooth.tail(0.3).max() < self.floor and random.tail(0.3).max() < self.entropy
         if not early or not lasting or self._rose(evidence):

@@ -56,9 +56,9 @@ class ValueConstant(Rule):
     def check(self, evidence: Run) -> Iterator[Finding]:
         lines = together(evidence, "value/std", "value/mean", "target/std", "target/mean", "batch/rows")
         spread, value, target_spread, target, rows = (each.tail(0.5) for each in lines)
-        if len(spread) < self.readings or evidence.updates < self.updates:
+        if len(spread) < self.readings or spread.updates < self.updates:
             raise NotEnough(
-                f"{len(spread)} readings late in {evidence.updates} updates, needs {self.readings} in {self.updates}"
+                f"{len(spread)} readings late in {spread.updates} updates, needs {self.readings} in {self.updates}"
             )
         trained = "loss/value" in evidence or "loss/total" in evidence or "critic" in evidence.meta.get("modules", {})
         if not trained:

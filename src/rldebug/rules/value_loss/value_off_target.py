@@ -58,9 +58,9 @@ class ValueOffTarget(Rule):
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         value, target, spread = together(evidence, "value/mean", "target/mean", "target/std")
-        if len(value) < self.readings or evidence.updates < self.updates:
+        if len(value) < self.readings or value.updates < self.updates:
             raise NotEnough(
-                f"{len(value)} readings over {evidence.updates} updates, needs {self.readings} over {self.updates}"
+                f"{len(value)} readings over {value.updates} updates, needs {self.readings} over {self.updates}"
             )
         if evidence["batch/rows"].finite.median() < self.rows:
             raise NotEnough(f"batches of under {self.rows} rows, whose spread says nothing")

@@ -56,9 +56,9 @@ class ValueSignDisagrees(Rule):
     def check(self, evidence: Run) -> Iterator[Finding]:
         names = ("value/mean", "value/min", "value/max", "target/mean", "target/min", "target/max")
         lines = together(evidence, *names)
-        if len(lines[0]) < self.readings or evidence.updates < self.updates:
+        if len(lines[0]) < self.readings or lines[0].updates < self.updates:
             raise NotEnough(
-                f"{len(lines[0])} readings over {evidence.updates} updates, needs {self.readings} over {self.updates}"
+                f"{len(lines[0])} readings over {lines[0].updates} updates, needs {self.readings} over {self.updates}"
             )
         sign = self._reward_sign(evidence)
         mean, low, high, target, target_low, target_high = (each.tail(0.4).value for each in lines)
