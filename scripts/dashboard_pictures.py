@@ -6,6 +6,7 @@ headless Chromium, and takes a picture of each view. Takes two minutes.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
@@ -56,7 +57,9 @@ def record(folder: Path) -> None:
         run = folder / ".rldebug" / "runs" / "falling"
         while program.poll() is None and not (run / "run.json").exists():
             time.sleep(0.1)
-        (run / "toggle-render").touch()
+        while program.poll() is None and not (run / "clips").exists():
+            (run / "toggle-render").touch()
+            time.sleep(5)
     subprocess.run([*RLDEBUG, "demo"], check=True, **quiet)
     subprocess.run([*RLDEBUG, "probe", "algo:ppo", "--first", "6", "--seeds", "1"], check=False, **quiet)
 
@@ -70,6 +73,7 @@ def photograph(folder: Path, views: list[str]) -> None:
         assert server.stdout is not None
         url = server.stdout.readline().strip()
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        atexit.register(server.kill)  # also where a section is missing
         for name in views:
             query, section, width, height = VIEWS[name]
             page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
