@@ -6,7 +6,6 @@ headless Chromium, and takes a picture of each view. Takes two minutes.
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import subprocess
@@ -73,23 +72,24 @@ def photograph(folder: Path, views: list[str]) -> None:
         assert server.stdout is not None
         url = server.stdout.readline().strip()
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        atexit.register(server.kill)  # also where a section is missing
-        for name in views:
-            query, section, width, height = VIEWS[name]
-            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
-            page.goto(f"{url}&{query}")
-            page.locator("#diagnosis .verdict b").wait_for(timeout=90_000)
-            if section:
-                page.locator(f"#{section}").wait_for(state="attached", timeout=30_000)
-                page.evaluate("(id) => document.getElementById(id).scrollIntoView()", section)
-                page.wait_for_timeout(1500)  # charts are drawn, and push what is below them
-                page.evaluate("(id) => document.getElementById(id).scrollIntoView()", section)
-            page.wait_for_timeout(1500)
-            page.screenshot(path=IMAGES / f"{name}.png")
-            page.close()
-            print(f"docs/images/{name}.png")
+        try:
+            for name in views:
+                query, section, width, height = VIEWS[name]
+                page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
+                page.goto(f"{url}&{query}")
+                page.locator("#diagnosis .verdict b").wait_for(timeout=90_000)
+                if section:
+                    page.locator(f"#{section}").wait_for(state="attached", timeout=30_000)
+                    page.evaluate("(id) => document.getElementById(id).scrollIntoView()", section)
+                    page.wait_for_timeout(1500)  # charts are drawn, and push what is below them
+                    page.evaluate("(id) => document.getElementById(id).scrollIntoView()", section)
+                page.wait_for_timeout(1500)
+                page.screenshot(path=IMAGES / f"{name}.png")
+                page.close()
+                print(f"docs/images/{name}.png")
+        finally:  # also where a section is missing
+            server.kill()
         browser.close()
-        server.terminate()
 
 
 if __name__ == "__main__":
