@@ -15,6 +15,7 @@ import numpy as np
 from rldebug import catalogue
 from rldebug.config import Config
 from rldebug.diagnose import diagnose
+from rldebug.evidence.alive import alive
 from rldebug.evidence.crash import Crash, read_crash, read_warnings
 from rldebug.evidence.folder import title_of
 from rldebug.evidence.graph import Graph, read_graph
@@ -98,7 +99,7 @@ def how_it_stands(meta: Mapping[str, Any]) -> str:
     pid = meta.get("pid")
     if meta.get("state") != "running" or pid == os.getpid():
         return ""
-    if isinstance(pid, int) and _alive(pid):
+    if alive(pid):
         return f"the program is still running (process {pid}): this is what was seen so far"
     return "the program was killed, or its machine went down: no end was recorded, this is what was seen until then"
 
@@ -132,16 +133,6 @@ def untraced(script: Script) -> str:
         share = f"{alike / rows:.0%} of the rows of losses look like several"
         return f"observations repeat: {share}; those that nothing else tells apart were not judged"
     return f"{unknown / rows:.0%} of the rows of losses could not be traced to an observation, and were not judged"
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass  # somebody else's
-    return True
 
 
 def examine(

@@ -83,7 +83,7 @@ def _damaged(tmp_path, text):
         ("[" * 200_000, "cannot be read"),
         ("[]", "not written by `rldebug probe`"),
         ('{"format": 99}', "format 99"),
-        ('{"format": 1}', "'written' missing"),
+        ('{"format": 1}', "'written' is missing"),
     ],
     ids=["empty", "cut off", "deep", "list", "newer", "bare"],
 )

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rldebug.dashboard.alive import alive
 from rldebug.dashboard.serve import DashboardError, place, serve
+from rldebug.evidence.alive import alive
 
 if TYPE_CHECKING:
     from rldebug.dashboard.events import Events

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from rldebug.dashboard.alive import alive
+from rldebug.evidence.alive import alive
 from rldebug.evidence.folder import ranks
 from rldebug.evidence.lines import read_small
 from rldebug.evidence.run import one_line

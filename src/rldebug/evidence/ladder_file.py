@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rldebug.evidence.ladder import Ladder
 from rldebug.evidence.ladder_data import from_dict, number, report_from_dict, to_dict
+from rldebug.evidence.run import one_line
 from rldebug.finding import Report
 
 PROBES = Path(".rldebug") / "probes"
@@ -82,10 +83,4 @@ def read_ladder(file: Path) -> Kept:
         ladder = from_dict(data["ladder"])
         return Kept(file, ladder.target, written, ladder, report_from_dict(data["report"], ladder.target))
     except (OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
-        return Kept(file, file.stem, written, problem=f"{file.name} cannot be read: {_short(error)}")
-
-
-def _short(error: Exception) -> str:
-    """One line, whatever was in the file."""
-    text = f"{error} missing" if isinstance(error, KeyError) else str(error) or type(error).__name__
-    return " ".join(text.split())[:200]
+        return Kept(file, file.stem, written, problem=f"{file.name} cannot be read: {one_line(error)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rldebug.evidence.alive import alive
 from rldebug.evidence.run import Reading, RunError
 from rldebug.evidence.tags import Convention
 from rldebug.render.exported import Arranger, Lines, Viewer, read_findings, settings_of
@@ -117,14 +117,14 @@ def _ended(folder: Path) -> bool:
 
 def _killed(folder: Path, silent: float) -> bool:
     """From another machine no process is to be seen: it must have been silent too."""
-    return silent > _SILENT and not _alive((_meta(folder) or {}).get("pid"))
+    return silent > _SILENT and not alive((_meta(folder) or {}).get("pid"))
 
 
 def _await_diagnosis(folder: Path, pressed: Callable[[], bool]) -> None:
     """It comes after the end of the run: until it stands still, or its process is gone, or for a while."""
     now = time.monotonic()
     deadline, size, since = now + _DIAGNOSIS, -1, now
-    while now < deadline and not pressed() and _alive((_meta(folder) or {}).get("pid")):
+    while now < deadline and not pressed() and alive((_meta(folder) or {}).get("pid")):
         try:
             found, end = (folder / "findings.jsonl").stat(), (folder / "run.json").stat()
         except OSError:
@@ -136,15 +136,3 @@ def _await_diagnosis(folder: Path, pressed: Callable[[], bool]) -> None:
                 return
         time.sleep(_TICK)
         now = time.monotonic()
-
-
-def _alive(pid: Any) -> bool:
-    if not isinstance(pid, int) or pid <= 0:
-        return False
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        pass  # somebody else's
-    return True
