@@ -11,16 +11,19 @@ export MKL_NUM_THREADS := 1
 export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check slow docs new format bench zoo learning clean
+.PHONY: help demo test test-integrations check slow docs new format bench zoo learning clean
 
 help:  ## list these verbs
-	@sed -n 's/^\([a-z]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 19
 
 demo: $(VENV)/.installed  ## train a small PPO with a planted bug and its healthy twin, and name the bug
 	@$(BIN)/rldebug demo
 
 test: $(VENV)/.installed $(VENV)/.browser  ## the quick tests
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+test-integrations: $(VENV)/.integrations  ## each integration beside the real library, and a Ray cluster of two nodes (minutes)
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m integration
 
 check: $(VENV)/.installed  ## lint, types, import order, CATALOGUE.md current
 	$(BIN)/ruff check .
@@ -29,8 +32,8 @@ check: $(VENV)/.installed  ## lint, types, import order, CATALOGUE.md current
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m rldebug.render.docs --check
 
-slow: $(VENV)/.bench  ## the tests that take minutes; that the algorithms learn (an hour or two)
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m slow
+slow: $(VENV)/.bench $(VENV)/.integrations  ## the tests that take minutes, and all integrations; that the algorithms learn (an hour or two)
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'slow or integration'
 
 docs: $(VENV)/.docs  ## build the site into site/
 	$(BIN)/python -m rldebug.render.docs
@@ -80,6 +83,10 @@ $(VENV)/.browser: $(VENV)/.installed
 
 $(VENV)/.bench: $(VENV)/.installed
 	@$(PIP) --editable '.[dev,bench]'
+	@touch $@
+
+$(VENV)/.integrations: $(VENV)/.installed
+	@$(PIP) --editable '.[dev,integrations]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.installed

@@ -8,6 +8,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rldebug.attach import Attached as Attached
+    from rldebug.attach import attach as attach
     from rldebug.diagnose import diagnose as diagnose
     from rldebug.evidence.run import Run as Run
     from rldebug.evidence.run import read_run as read_run
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from rldebug.watch import watch as watch
 
 _HOME = {
+    "Attached": "rldebug.attach",
     "Finding": "rldebug.finding",
     "HandoverError": "rldebug.handover",
     "NotEnough": "rldebug.rule",
@@ -37,6 +40,7 @@ _HOME = {
     "Run": "rldebug.evidence.run",
     "Tripped": "rldebug.trap",
     "Watch": "rldebug.watch",
+    "attach": "rldebug.attach",
     "diagnose": "rldebug.diagnose",
     "explain": "rldebug.explain",
     "graph": "rldebug.graph",

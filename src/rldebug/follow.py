@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,7 @@ class Follower:
         self._begun = -1  # audits before the last one of which something was seen
         self.collector.on_close_look = self._add_rewards
         self.collector.looked_at = lambda: session.audit is not None
+        session.follower = self
         session.registry.on_optimizer.append(self._saw_optimizer)
         session.on_event.append(self._saw_event)
         session.on_audit.append(lambda audit: self._saw_networks())
@@ -104,6 +106,18 @@ class Follower:
     def roles(self) -> dict[str, int]:
         modules = self.collector.modules.items()
         return {key: sum(each.numel() for each in net.parameters() if not is_lazy(each)) for key, net in modules}
+
+    def handed_over(self, call: str, given: dict[str, Any], frame: FrameType) -> None:
+        """What a library's buffer holds: measured as `rldebug.watch` measures it, where readings have the time."""
+        if not self._affordable():
+            return
+        start = time.thread_time()
+        if "rollout" in call:
+            rows = int(np.size(given["reward"])) if "reward" in given else 0
+            self.collector.saw_rollout(given, rows, frame)
+        else:
+            self.collector.saw_replay(given, frame)
+        self._took(start)
 
     # ── what the session tells ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,6 +135,34 @@ def untraced(script: Script) -> str:
         share = f"{alike / rows:.0%} of the rows of losses look like several"
         return f"observations repeat: {share}; those that nothing else tells apart were not judged"
     return f"{unknown / rows:.0%} of the rows of losses could not be traced to an observation, and were not judged"
+
+
+def examined(
+    folder: Path,
+    config: Config,
+    command: str,
+    *,
+    until: float | None = None,
+    least: float = 0.0,
+    more: Iterable[str] = (),
+    broken: Mapping[str, str] | None = None,
+    keep: bool = False,
+) -> tuple[Report, Recorded]:
+    """The diagnosis of a run folder, and what it is of. `until`: on the clock of this process, but `least` seconds for
+    the rules in any case. `keep`: what was found is added to the folder."""
+    seen = recorded(folder)
+    # A rule that is named in a configuration may read anything; of the others only those are imported that can run.
+    named = config.select or config.ignore or config.rules
+    with catalogue.narrowed(None if named else frozenset(type(each).__name__ for each in seen.evidences)):
+        catalogue.rules()
+        if until is not None:
+            until = max(until, time.process_time() + least)  # that they were slow to import must not cost them all
+        report = examine(seen, config, command, until=until, more=more, broken=broken)
+    if keep:
+        with (folder / "findings.jsonl").open("a", encoding="utf-8") as file:
+            for each in report.findings:
+                file.write(json.dumps(each.to_dict(), ensure_ascii=False) + "\n")
+    return report, seen
 
 
 def examine(

@@ -9,7 +9,6 @@ time; a program that is killed leaves it to `rldebug report`.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import os
 import sys
@@ -479,20 +478,10 @@ class Watched:
     def _diagnosis(self, until: float) -> tuple[Report, Recorded | None]:
         if self.folder is None or not (self.folder / "run.json").exists():
             return Report(command="run", broken=self.broken, problems=tuple(self.problems)), None
-        from rldebug import catalogue
-        from rldebug.recorded import examine, recorded
+        from rldebug.recorded import examined
 
-        seen = recorded(self.folder)
-        # A rule that is named in a configuration may read anything.
-        named = self.config.select or self.config.ignore or self.config.rules
-        with catalogue.narrowed(None if named else frozenset(type(each).__name__ for each in seen.evidences)):
-            catalogue.rules()
-            until = max(until, time.process_time() + _RULES)  # that they were slow to import must not cost them all
-            report = examine(seen, self.config, "run", until=until, more=self.problems, broken=self.broken)
-        with (self.folder / "findings.jsonl").open("a", encoding="utf-8") as file:
-            for each in report.findings:
-                file.write(json.dumps(each.to_dict(), ensure_ascii=False) + "\n")
-        return report, seen
+        more, broken = self.problems, self.broken
+        return examined(self.folder, self.config, "run", until=until, least=_RULES, more=more, broken=broken, keep=True)
 
     def _print(self, report: Report, seen: Recorded | None) -> None:
         if seen is None and not report.broken:

@@ -61,7 +61,7 @@ def main(updates, ways):
         loss.backward()
         optimizer.step()
         update += 1
-        for _ in range(2):
+        for _ in range(6):
             torch.save(net.state_dict(), io.BytesIO())
         if "fails" in ways and update == 40:
             raise KeyError("mine")
@@ -109,7 +109,7 @@ def test_where_the_time_went_is_told_and_written(rldebug):
     told = report["timing"]
     assert (told["env_steps"], told["updates"]) == (960, 120)
     assert sum(told["parts"].values()) == pytest.approx(told["seconds"])
-    assert told["parts"]["simulator"] > 0.3 * told["seconds"]  # it sleeps for half a second of one
+    assert told["parts"]["simulator"] > 0.2 * told["seconds"]  # it sleeps for half a second of two
 
     # What was written can be opened.
     assert "<html" in Path("p.html").read_text(encoding="utf-8")
@@ -129,7 +129,7 @@ def test_where_the_time_went_is_told_and_written(rldebug):
     assert meta["state"] == "finished"
     assert not meta.get("broken")
     codes = [each["code"] for each in report["findings"]]
-    assert codes
+    assert "PRF928" in codes  # far above its threshold, on a slow machine too
     again = rldebug("report", RUNS / "mine")
     assert [code for code in codes if f"[{code}]" in again.out] == codes
 

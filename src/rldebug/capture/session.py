@@ -54,6 +54,14 @@ class Options:
     graph: bool = False  # the graph of an early update was asked for: it is to be judged too, not only drawn
 
 
+_current: Session | None = None  # the one that has its hooks in this process
+
+
+def current() -> Session | None:
+    """Who watches this process, if anybody does; a forked one has to be watched anew."""
+    return _current if _current is not None and _current.pid == os.getpid() else None
+
+
 class Session:
     def __init__(self, folder: Path, options: Options | None = None) -> None:
         self.folder, self.options = folder, options or Options()
@@ -76,6 +84,7 @@ class Session:
         self.on_audit: list[Callable[[Recording], None]] = []  # called before an audit is written
         self.on_event: list[Callable[[Event], None]] = []
         self.on_finish: list[Callable[[], None]] = []
+        self.follower: Any = None  # makes readings of what is seen, see follow.py
         self.looks: Any = None  # at what networks are given, see looks.py
         self.on_look: Callable[[], None] | None = None  # between phases, in the program's own thread
         # In a process that the program has started, with its folder and options: gives what is to be called at its end.
@@ -97,22 +106,27 @@ class Session:
         self._modules: dict[str, dict[str, Any]] = {}
         self._told = self.started
         self._file: IO[str] | None = None
-        self._pid = os.getpid()
+        self.pid = os.getpid()
         self._lock = threading.RLock()
 
     def install(self) -> None:
+        global _current
         from rldebug.capture.shelf import install_all
 
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "audits").mkdir(exist_ok=True)
         self._file = (self.folder / "script.jsonl").open("a", encoding="utf-8")
+        _current = self
         install_all(self)
         self._begin()
 
     def finish(self) -> None:
         """Write what is under way, and take every hook away."""
-        if os.getpid() != self._pid:
+        global _current
+        if os.getpid() != self.pid:
             return
+        if _current is self:
+            _current = None
         if self.audit is not None:
             self._end()
         for each in self.on_finish:
@@ -277,7 +291,7 @@ class Session:
         return self.audits < _FIRST or self.within_budget()
 
     def _begin(self, evaluation: Any = None) -> None:
-        if os.getpid() != self._pid or self._file is None:
+        if os.getpid() != self.pid or self._file is None:
             return
         with self.timed():
             self.log.lazy = False
@@ -382,7 +396,7 @@ class Session:
         )
 
     def _write(self, line: dict[str, Any]) -> None:
-        if self._file is None or os.getpid() != self._pid:
+        if self._file is None or os.getpid() != self.pid:
             return
         try:
             self._file.write(json.dumps(finite(line), separators=(",", ":"), default=str, allow_nan=False) + "\n")
