@@ -44,6 +44,13 @@ def test_from_a_module_in_the_folder_one_stands_in(written):
     assert load("some_package.some_agent:make")() == "made"
 
 
+def test_one_that_parses_options_as_it_is_imported_is_given_none_of_ours(written, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["rldebug", "verify", "gae"])
+    written("parses.py", "import argparse\nARGS = argparse.ArgumentParser().parse_args()\ndef make(): ...\n")
+    assert load("parses.py:make")
+    assert sys.argv == ["rldebug", "verify", "gae"]
+
+
 def test_a_file_is_imported_once(written):
     written("counted.py", "THING = object()\n")
     assert load("counted.py:THING") is load("counted.py:THING")

@@ -71,6 +71,7 @@ def _from_file(file: Path) -> ModuleType:
         raise TargetError(f"{file}: expected a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    words, sys.argv = sys.argv, [str(file)]  # one that parses its options as it is imported is given none of ours
     try:
         spec.loader.exec_module(module)
     except BaseException as error:  # a script without a main guard may also call sys.exit()
@@ -78,6 +79,8 @@ def _from_file(file: Path) -> ModuleType:
         if isinstance(error, KeyboardInterrupt):
             raise
         raise TargetError(f"{file.name} could not be imported: {_said(error)}") from error
+    finally:
+        sys.argv = words
     return module
 
 

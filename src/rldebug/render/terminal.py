@@ -77,9 +77,10 @@ def render(
         names = " · ".join(f"{each.component} {each.score:.2f}" for each in report.suspects[:3])
         text.append("suspects: ", style="bold")
         text.append(f"{names}\n")
-    if report.program:
+    computes = [each for each in lines(report.program) if each] if report.program else []
+    if computes:
         text.append("program:  ", style="bold")
-        first, *more = lines(report.program)
+        first, *more = computes
         text.append(wrap(first, width, 10) + "\n")
         for line in more:
             text.append(" " * 10 + wrap(line, width, 12, first=10) + "\n", style="dim")
