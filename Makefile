@@ -11,7 +11,7 @@ export MKL_NUM_THREADS := 1
 export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check slow docs new format bench zoo learning clean
+.PHONY: help demo test test-integrations check slow docs wheel new format bench zoo learning clean
 
 help:  ## list these verbs
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 19
@@ -38,6 +38,12 @@ slow: $(VENV)/.bench $(VENV)/.integrations  ## the tests that take minutes, and 
 docs: $(VENV)/.docs  ## build the site into site/
 	$(BIN)/python -m rldebug.render.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+wheel: $(VENV)/.installed  ## build wheel and sdist into dist/, and try the wheel in an empty environment (minutes)
+	@rm -rf dist
+	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir dist .
+	@$(BIN)/python -m hatchling build -t sdist -d dist
+	@PYTHON=$(BIN)/python scripts/smoke_wheel.sh dist/*.whl
 
 new:  ## scaffold a rule and its failing test: make new rule=entropy-collapse in=entropy
 	@$(PYTHON) scripts/new_entry.py --rule "$(rule)" --in "$(in)"

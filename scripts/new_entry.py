@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rldebug.evidence.run import Run
 from rldebug.finding import Finding, Severity
@@ -44,8 +44,9 @@ class {class_name}(Rule):
     code: ClassVar[str] = "{code}"
     name: ClassVar[str] = "{name}"
     severity: ClassVar[Severity] = "warning"
-    needs: ClassVar[tuple[str, ...]] = ()
-    follows: ClassVar[tuple[str, ...]] = ()
+    status: ClassVar[Literal["stable", "nursery"]] = "nursery"  # off by default, until a planted bug shows it
+    needs: ClassVar[tuple[str, ...]] = ()  # readings, as `rldebug metrics` lists them
+    follows: ClassVar[tuple[str, ...]] = ()  # codes of what this usually is a consequence of
 
     def check(self, evidence: Run) -> Iterator[Finding]:
         raise NotEnough("{name} is not written yet")
@@ -57,15 +58,19 @@ from __future__ import annotations
 
 import pytest
 
+from rldebug.evidence.run import Run
 from rldebug.rules.{shelf}.{module} import {class_name}
+from tests.judge import fires, quiet
 
 
 def test_fires_when_{module}() -> None:
     pytest.fail(f"{{{class_name}.code}}: write the smallest evidence of the fault")
+    fires({class_name}(), Run.from_series({{"policy/entropy_rel": [0.9, 0.1]}}))
 
 
 def test_quiet_when_healthy() -> None:
     pytest.fail(f"{{{class_name}.code}}: write the nearest healthy evidence")
+    quiet({class_name}(), Run.from_series({{"policy/entropy_rel": [0.9, 0.8]}}))
 """
 
 
@@ -145,9 +150,7 @@ def new_rule(root: Path, name: str, component: str) -> tuple[str, list[Path]]:
         "sentence": name.replace("-", " ").capitalize(),
     }
     texts = {rule: RULE.format(**words), test: TEST.format(**words)}
-    marker = rule.parent / "__init__.py"
-    if not marker.exists():
-        texts[marker] = ""
+    texts |= {each.parent / "__init__.py": "" for each in (rule, test) if not (each.parent / "__init__.py").exists()}
     for file, text in texts.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
@@ -170,7 +173,13 @@ def main() -> int:
     print(f"{code} {arguments.rule}")
     for file in written:
         print(f"  wrote {file.relative_to(arguments.root)}")
-    print("The test fails until it shows the rule firing and staying quiet.")
+    test = next(file for file in written if file.name.startswith("test_")).relative_to(arguments.root)
+    print("The test fails until it shows the rule firing and staying quiet:")
+    print(f"  .venv/bin/python -m pytest {test}")
+    print("Then bring the catalogue up to date, and see that all is well:")
+    print("  .venv/bin/python -m rldebug.render.docs")
+    print("  .venv/bin/python -m pytest tests/test_catalogue.py")
+    print("  make check")
     return 0
 
 

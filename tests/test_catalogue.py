@@ -22,7 +22,7 @@ from rldebug.entry import CODE, NAME, PREFIXES, sections
 from rldebug.evidence.run import FACTS, Run, read_run
 from rldebug.rule import NotEnough, Rule
 from rldebug.watch import watch
-from tests import planted_envs, planted_sources
+from tests import planted_envs, planted_sources, planted_trl
 from tests.commands.test_run_children import ABOUT_RANKS
 from tests.planted_algos import plant as planted_algos
 from tests.wild.test_wild import PROGRAMS
@@ -373,6 +373,7 @@ def test_every_stable_rule_is_found_in_the_wild():
     planted = {plant.bug(name).EXPECT for name in plant.bugs()}
     planted |= {planted_envs.planted(name).EXPECT for name in planted_envs.names()}
     planted |= {planted_algos.bug(name).EXPECT for name in planted_algos.bugs()}
+    planted |= {planted_trl.planted(name).EXPECT for name in planted_trl.names()}
     planted |= {rule.code for rule in rules() for each in planted_sources.programs() if rule.name == each.names[0]}
     planted |= {code for module in PROGRAMS.values() for code in module.FAULTS.values()} | set(ABOUT_RANKS)
     planted |= {
@@ -386,7 +387,9 @@ def test_every_stable_rule_is_found_in_the_wild():
         if rule.status == "stable" and rule.code not in planted and rule.code not in NOT_IN_THE_ZOO
         if not (rule.reads in ("Script", "Crash", "Graph", "Machine") and _plants_its_own(rule))
     ]
-    nobody(wrong, "every stable rule names a planted bug, in tests/zoo, wild, or planted_envs, _algos, _sources, _slow")
+    nobody(
+        wrong, "every stable rule names a planted bug, in tests/zoo, wild, planted_envs, _algos, _sources, _slow, _trl"
+    )
     nobody([code for code in NOT_IN_THE_ZOO if code in planted], "rules with an excuse have no planted bug")
 
 
@@ -460,6 +463,7 @@ def test_every_metric_has_a_test():
 
 def test_all_is_exactly_the_public_names():
     assert rldebug.__all__ == [
+        "Attached",
         "Finding",
         "HandoverError",
         "NotEnough",
@@ -468,6 +472,7 @@ def test_all_is_exactly_the_public_names():
         "Run",
         "Tripped",
         "Watch",
+        "attach",
         "diagnose",
         "explain",
         "graph",

@@ -24,6 +24,8 @@ OF_ENVIRONMENTS = (
     "rldebug.integrations",
     "rldebug.train",
     "rldebug.probe",
+    "rldebug.climbs",
+    "rldebug.sweep",
     "rldebug.script_target",
     "rldebug.side_by_side",
     "rldebug.stepwise",

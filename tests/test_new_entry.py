@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import runpy
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -35,8 +37,9 @@ def sealed(tmp_path_factory):
 
 def copy(root: Path) -> Path:
     shutil.copytree(ROOT / "src" / "rldebug", root / "src" / "rldebug", ignore=shutil.ignore_patterns("__pycache__"))
-    (root / "tests").mkdir()
-    shutil.copy(ROOT / "tests" / "tombstones.txt", root / "tests")
+    (root / "tests" / "rules").mkdir(parents=True)
+    for file in ("tombstones.txt", "__init__.py", "judge.py", "rules/__init__.py"):
+        shutil.copy(ROOT / "tests" / file, root / "tests" / file)
     return root
 
 
@@ -206,3 +209,33 @@ def test_a_test_that_is_there_already_is_not_overwritten(checkout):
         new_rule(checkout, "a-fault", "entropy")
     assert test.read_text(encoding="utf-8") == "mine"
     assert not (checkout / "src" / "rldebug" / "rules" / "entropy" / "a_fault.py").exists()
+
+
+def test_contributing_tells_how_and_it_works(checkout):
+    """The steps of CONTRIBUTING.md, done as they are written there."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    name, component = re.search(r"make new rule=([\w-]+) in=([\w-]+)", text).groups()
+    code, (rule, test, *_) = new_rule(checkout, name, component)
+    body, tests = (textwrap.dedent(each) for each in re.findall(r"```python\n(.*?)```", text, re.DOTALL)[:2])
+    written = rule.read_text(encoding="utf-8")
+    assert all(each in body for each in ("needs: ClassVar[tuple[str, ...]] = (", "def check(self, evidence: Run)"))
+    head = re.sub(r"^    needs: .*\n", "", written[: written.index("    def check(")], flags=re.MULTILINE)
+    rule.write_text(head + textwrap.indent(body, "    "), encoding="utf-8")
+    head = test.read_text(encoding="utf-8").partition("\n\ndef ")[0].replace("import pytest\n\n", "")
+    test.write_text(f"{head}\n\n{tests}", encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": f"{checkout / 'src'}{os.pathsep}{checkout}"}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:rldebug",
+        "--rootdir",
+        str(checkout),
+        str(test),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=checkout, env=environment, timeout=120)
+    assert "2 passed" in done.stdout, f"{code}: {done.stdout}{done.stderr}"

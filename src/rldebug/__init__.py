@@ -78,10 +78,12 @@ sys.modules[__name__].__class__ = _Package
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """%load_ext rldebug: every later cell that fails is explained."""
-    from rldebug.explain import install_in
+    """%load_ext rldebug: every later cell that fails is explained, and %rldebug and %%rldebug watch training."""
+    importlib.import_module("rldebug.notebook").load(shell)
 
-    install_in(shell)
+
+def unload_ipython_extension(shell: Any) -> None:
+    importlib.import_module("rldebug.notebook").unload(shell)
 
 
 def __dir__() -> list[str]:

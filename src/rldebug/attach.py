@@ -21,6 +21,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from rldebug.capture import session as sessions
+from rldebug.capture.collectives import await_ranks
 from rldebug.capture.gallery import Gallery
 from rldebug.capture.looks import Looks
 from rldebug.capture.session import Options, Session
@@ -30,7 +31,7 @@ from rldebug.config import Config, asked_for, read_config
 from rldebug.diagnose import choose
 from rldebug.evidence.crash import Crash, crash_of
 from rldebug.explain import attach as add_note
-from rldebug.explain import judge
+from rldebug.explain import cells_of, judge
 from rldebug.finding import Report
 from rldebug.follow import Follower
 from rldebug.handover import HandoverError, rollout_of, transitions_of
@@ -39,6 +40,8 @@ from rldebug.record import new_run_folder
 from rldebug.recorded import as_shown, examined
 from rldebug.render.note import note
 
+_REPORT = 10.0  # seconds that a diagnosis may take; rules that have not run by then are left to `rldebug report`
+_RULES = 5.0  # seconds of it, at least, for the rules themselves
 _FRAMES = 1000  # one observation in so many is kept, as the network was given it
 
 
@@ -65,7 +68,7 @@ def attach(
     config = asked_for(read_config(), tuple(select), tuple(ignore))
     if config != Config():
         choose(config)  # a misspelt rule is said now, not after the training
-    options = Options() if overhead_budget is None else Options(overhead_budget=overhead_budget)
+    options = Options(late=True) if overhead_budget is None else Options(overhead_budget=overhead_budget, late=True)
     return Attached(run, Path(folder), config, options, frames, quiet)
 
 
@@ -76,7 +79,6 @@ class Attached:
         self._config = config
         self._quiet = quiet or os.environ.get("RANK", "0") not in ("", "0")  # the first one speaks for all
         self._broken: dict[str, str] = {}
-        self._declared: dict[str, Any] = {}
         self._gallery: Gallery | None = None
         self._closed: Report | None = None
         self._pid, self._cwd, self._began = os.getpid(), os.getcwd(), time.time()
@@ -122,11 +124,11 @@ class Attached:
 
     def declare(self, **settings: Any) -> None:
         """What the program says of itself, such as `algorithm="ppo", gamma=0.99`: kept in run.json, never judged by."""
-        self._declared.update(settings)
+        self._session.declared.update(settings)
         follower = self._session.follower
         if self._closed is None and follower is not None:
             with self._sandbox("declare"):
-                follower.record.tell(declared=self._declared)
+                follower.record.tell(declared=self._session.declared)
 
     def rollout(
         self,
@@ -189,7 +191,10 @@ class Attached:
             from rldebug.capture.children import gather
 
             self._follower.close(
-                state=state, error=told, crash=crash.to_dict() if crash is not None else None, declared=self._declared
+                state=state,
+                error=told,
+                crash=crash.to_dict() if crash is not None else None,
+                declared=self._session.declared,
             )
             gather(self._path)
         self._closed = self._diagnosis(keep=True)
@@ -227,7 +232,12 @@ class Attached:
 
     def _diagnosis(self, *, keep: bool = False) -> Report:
         try:
-            return examined(self._path, self._config, "attach", broken=self._broken, keep=keep)[0]
+            if keep and os.environ.get("RANK") == "0":  # what the others did belongs to the first one's report
+                await_ranks(self._path)
+            until = time.process_time() + _REPORT
+            return examined(
+                self._path, self._config, "attach", until=until, least=_RULES, broken=self._broken, keep=keep
+            )[0]
         except Exception as error:  # a folder taken away meanwhile
             self._broken["the report"] = traceback.format_exc()
             return Report(command="attach", title=self._path.name, problems=(f"no diagnosis: {error}",))
@@ -235,7 +245,7 @@ class Attached:
     def _explained(self, error: Exception) -> Crash | None:
         with self._sandbox("the look at the crash"):
             crash = crash_of(error, env_steps=self.env_steps, updates=self.updates)
-            add_note(error, note(judge([crash], self._config), crash))
+            add_note(error, note(judge([crash], self._config), crash, cells_of(crash)))
             return crash
         return None
 

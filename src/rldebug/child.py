@@ -32,17 +32,16 @@ def expect(given: Given) -> None:
     when_imported("torch", lambda: ends.append(watch(given)))
 
 
-def watch(given: Given) -> Callable[[], None]:
-    """Never raises; gives what is to be called at the end, which never raises either."""
+def watch(given: Given, *, late: bool = False) -> Callable[[], None]:
+    """Never raises; gives what is to be called at the end, which never raises either. `late`: it has begun already."""
     folder = Path(given[0])
     try:
         from rldebug.capture.session import Options, Session
         from rldebug.follow import Follower
 
         folder.mkdir(parents=True, exist_ok=True)
-        session = Session(folder, Options(overhead_budget=given[1], without=given[2]))
+        session = Session(folder, Options(overhead_budget=given[1], without=given[2], late=late))
         follower = Follower(session, folder)
-        session.on_audit.append(lambda audit: _tell_rank(session))
         session.install()
     except Exception:
         _complain(folder)
@@ -50,20 +49,12 @@ def watch(given: Given) -> Callable[[], None]:
 
     def end() -> None:
         try:
-            _tell_rank(session)
             session.finish()
             follower.close(state="finished")
         except Exception:
             _complain(folder)
 
     return end
-
-
-def _tell_rank(session: Any) -> None:
-    import torch.distributed as dist
-
-    if dist.is_available() and dist.is_initialized():
-        session.thing("rank", "own", rank=dist.get_rank(), world=dist.get_world_size())
 
 
 def _complain(folder: Path) -> None:

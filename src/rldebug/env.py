@@ -14,10 +14,13 @@ from rldebug.config import Config
 from rldebug.diagnose import diagnose
 from rldebug.evidence.env_play import EnvPlay
 from rldebug.finding import Report
-from rldebug.integrations.sb3 import checkers
+from rldebug.integrations import dm_env, pettingzoo
+from rldebug.integrations.sb3_target import checkers
 from rldebug.parts.make import EnvError, make_env, said
 from rldebug.probes.agents.automaton import Written
 from rldebug.probes.examine import examine
+from rldebug.probes.examine_agents import examine_agents
+from rldebug.probes.examine_layers import place
 from rldebug.probes.play import play
 from rldebug.target import is_target, load
 
@@ -63,12 +66,28 @@ def check_and_play(
         raise EnvError(f"expected at least one step and some time, got {steps=} and {seconds=}")
     make, name = resolve(target, env_args or {})
     agents = [] if automaton is None else [_written(automaton)]
-    contract = examine(
-        make, name=name, steps=min(steps, 4000), seed=seed, seconds=_EXAMINING * seconds, checkers=checkers()
-    )
+    examined = _examine(make, name, min(steps, 4000), seed, _EXAMINING * seconds)
     played = play(make, name=name, agents=agents, steps=steps, seed=seed, seconds=(1 - _EXAMINING) * seconds)
-    report = diagnose([contract, played], config=config, command="env", title=name)
+    report = diagnose([*examined, played], config=config, command="env", title=name)
     return dataclasses.replace(report, program=played.to_dict(), exit=0 if report.clean else 1), played
+
+
+def _examine(make: Callable[..., gym.Env[Any, Any]], name: str, steps: int, seed: int, seconds: float) -> list[Any]:
+    """The contract; and of an environment of another library, what that library asks besides."""
+    made = make()
+    made.close()
+    if isinstance(made, pettingzoo.Together):
+        among = examine_agents(
+            lambda: vars(make())["parallel"], name=name, steps=steps, seed=seed, seconds=0.2 * seconds
+        )
+        asked = pettingzoo.checkers(made)
+        contract = examine(make, name=name, steps=steps, seed=seed, seconds=0.8 * seconds, checkers=asked, own=False)
+        return [among, dataclasses.replace(contract, where=among.where)]
+    if isinstance(made, dm_env.TimeStepped):
+        contract = examine(make, name=name, steps=steps, seed=seed, seconds=seconds, own=False)
+        odd = dm_env.protocol(lambda: vars(make())["stepped"], seed)
+        return [dataclasses.replace(contract, structure=(*odd, *contract.structure), where=place(type(made.stepped)))]
+    return [examine(make, name=name, steps=steps, seed=seed, seconds=seconds, checkers=checkers())]
 
 
 def resolve(target: Target, env_args: Mapping[str, Any]) -> tuple[Callable[..., gym.Env[Any, Any]], str]:
@@ -92,10 +111,22 @@ def resolve(target: Target, env_args: Mapping[str, Any]) -> tuple[Callable[..., 
         )
 
     def call(**more: Any) -> gym.Env[Any, Any]:
-        made: gym.Env[Any, Any] = found(**{**env_args, **more})
-        return made
+        return _as_gymnasium(found, {**env_args, **more})
 
     return _tried(call, name), name
+
+
+def _as_gymnasium(found: Callable[..., Any], arguments: Mapping[str, Any]) -> gym.Env[Any, Any]:
+    """What it makes; an environment of PettingZoo or dm_env is shown as one of Gymnasium."""
+    made: Any = found(**arguments)
+    if pettingzoo.takes_turns(made):
+        made = pettingzoo.in_parallel(made)
+    if pettingzoo.is_parallel(made):
+        return pettingzoo.together(made)
+    if dm_env.is_time_stepped(made):
+        seeded = dm_env.seed_argument(found)
+        return dm_env.as_gymnasium(lambda **more: found(**{**arguments, **more}), seeded, made)
+    return made  # type: ignore[no-any-return]
 
 
 def _tried(make: Callable[..., gym.Env[Any, Any]], name: str) -> Callable[..., gym.Env[Any, Any]]:
@@ -108,7 +139,8 @@ def _tried(make: Callable[..., gym.Env[Any, Any]], name: str) -> Callable[..., g
     try:
         if not isinstance(made, gym.Env):
             old = ": an environment for gym, not for Gymnasium" if hasattr(made, "step") else ""
-            raise EnvError(f"{name} made a {type(made).__name__}{old}, expected a gymnasium.Env")
+            others = "an environment of PettingZoo or of dm_env"
+            raise EnvError(f"{name} made a {type(made).__name__}{old}, expected a gymnasium.Env, or {others}")
         if inspect.ismethod(getattr(made, "step_async", None)) or hasattr(made, "num_envs"):
             raise EnvError(f"{name} made a vector environment, expected a single one")
         for space in ("observation_space", "action_space"):

@@ -146,7 +146,7 @@ def _note(error: BaseException) -> str:
     from rldebug.render.note import note
 
     crash = crash_of(error)
-    return note(judge([crash], _config()), crash, _cells(crash))
+    return note(judge([crash], _config()), crash, cells_of(crash))
 
 
 def _config() -> Config:
@@ -212,7 +212,7 @@ def install_in(shell: Any) -> None:
     shell.showtraceback = showtraceback
 
 
-def _cells(crash: Crash) -> Mapping[str, str]:
+def cells_of(crash: Crash) -> Mapping[str, str]:
     """The files of cells, as IPython calls them: In[3]."""
     shell = _shell()
     if shell is None:

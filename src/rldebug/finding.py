@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -55,6 +56,15 @@ class Edit:
     text: str
 
 
+# How IPython and Jupyter show what is found. What draws it stands far above this layer: only they import it.
+def _html(shown: object) -> str:
+    return str(importlib.import_module("rldebug.render.cell").html(shown))
+
+
+def _pretty(shown: object, printer: Any, cycle: bool) -> None:
+    printer.text(importlib.import_module("rldebug.render.cell").text(shown))
+
+
 @dataclass(frozen=True)
 class Finding:
     """One thing that is wrong, in the user's own numbers."""
@@ -72,6 +82,8 @@ class Finding:
     follows: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()  # of the file it points at; for `rldebug lint --fix`, not part of the report
     speedup: float | None = None  # how many times as fast the whole run would be, for advice about speed
+
+    _repr_html_, _repr_pretty_ = _html, _pretty
 
     def __post_init__(self) -> None:
         # Here rather than in the report: a rule that gets it wrong is broken, and the other findings still come out.
@@ -131,6 +143,8 @@ class Report:
     exit: int | None = 0
     title: str = ""
     problems: tuple[str, ...] = ()  # what could not be read, for the reader of the report; not part of the contract
+
+    _repr_html_, _repr_pretty_ = _html, _pretty
 
     @property
     def roots(self) -> tuple[Finding, ...]:

@@ -113,7 +113,7 @@ class Follower:
             return
         start = time.thread_time()
         if "rollout" in call:
-            rows = int(np.size(given["reward"])) if "reward" in given else 0
+            rows = math.prod(np.shape(given["reward"])) if "reward" in given else 0
             self.collector.saw_rollout(given, rows, frame)
         else:
             self.collector.saw_replay(given, frame)

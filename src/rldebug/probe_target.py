@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rldebug import stepwise
-from rldebug.integrations import sb3
+from rldebug.integrations import sb3_target as sb3
 from rldebug.parts.make import said
 from rldebug.probes.agent import Ended, Factory, Learner, Target, adapt
 from rldebug.probes.probe import Probe

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ import torch
 from torch import Tensor
 
 from rldebug import catalogue
+from rldebug.evidence.ranks import told_by_launcher
 from rldebug.evidence.run import FORMAT, Reading, encode
 from rldebug.finding import Finding
 from rldebug.metric import EACH, Metric
@@ -402,6 +404,8 @@ def run_meta(**more: Any) -> dict[str, Any]:
         "command": [sys.executable, *sys.argv],
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "pid": os.getpid(),
+        "host": socket.gethostname(),
+        **told_by_launcher(),
         "seed": torch.initial_seed(),
         "versions": {
             "rldebug": _version("rldebug"),

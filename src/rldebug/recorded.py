@@ -20,6 +20,7 @@ from rldebug.diagnose import diagnose
 from rldebug.evidence.alive import alive
 from rldebug.evidence.crash import Crash, read_crash, read_warnings
 from rldebug.evidence.folder import title_of
+from rldebug.evidence.generations import Generations, read_generations
 from rldebug.evidence.graph import Graph, read_graph
 from rldebug.evidence.run import Run, read_run
 from rldebug.evidence.script import Script, read_script
@@ -28,6 +29,7 @@ from rldebug.evidence.timing import Timing
 from rldebug.evidence.timings.reading import TimingError, read_timing
 from rldebug.finding import Finding, Report
 from rldebug.forensics.program import program_of
+from rldebug.forensics.rank_summary import with_ranks
 
 _WORKERS = ("gymnasium.", "stable_baselines3.", "torch.utils.data.", "tianshou.", "multiprocessing.", "concurrent.")
 _BY_HAND = re.compile(r"(needs `[^`]*`): .*")
@@ -47,6 +49,8 @@ class Recorded:
     warned: tuple[Crash, ...] = ()
     graph: Graph | None = None
     timing: Timing | None = None
+    generations: Generations | None = None
+    elsewhere: tuple[Crash, ...] = ()  # how other ranks failed
 
     @property
     def empty(self) -> bool:
@@ -65,7 +69,8 @@ class Recorded:
         graph = self.graph
         if graph is not None and not graph.asked:
             graph = Graph(sizes=graph.sizes) if graph.sizes else None
-        known = (run, self.script, self.crash, graph, timing, *self.warned, *self.sources)
+        several = (*self.elsewhere, *self.warned, *self.sources)
+        known = (run, self.script, self.crash, graph, timing, self.generations, *several)
         return [each for each in known if each is not None]
 
 
@@ -74,6 +79,14 @@ def recorded(folder: Path, *, text: bool = True) -> Recorded:
     run raises RunError."""
     run, script = read_run(folder), read_script(folder)
     problems = [how_it_stands(run.meta)]
+    crash = read_crash(folder)
+    elsewhere: tuple[Crash, ...] = ()
+    if script is not None and text:
+        try:
+            script, about_ranks, elsewhere = with_ranks(folder, script)
+            problems += about_ranks
+        except Exception as error:  # what another process left may be anything
+            problems.append(f"its processes were not compared: {type(error).__name__}: {error}")
     if script is not None:
         problems += [unwatched(script), untraced(script), *script.problems]
     if not run.readings:  # else the diagnosis names them
@@ -87,12 +100,14 @@ def recorded(folder: Path, *, text: bool = True) -> Recorded:
     return Recorded(
         run,
         script,
-        read_crash(folder),
+        crash,
         tuple(each for each in problems if each),
         sources,
         read_warnings(folder),
         read_graph(folder),
         timing,
+        read_generations(folder),
+        tuple(each for each in elsewhere if crash is None or each.type != crash.type),
     )
 
 

@@ -362,7 +362,11 @@ class Watched:
         try:
             self._record(how)
             if self._rank != "0":
+                with self._sandbox("pointing to the report"):
+                    self._point_to_the_report()
                 return None  # the first one speaks for all
+            with self._sandbox("waiting for other ranks"):
+                self._await_ranks()
             with self._sandbox("the graph"):
                 self._draw()
             with self._sandbox("the yardstick"):
@@ -416,6 +420,23 @@ class Watched:
                 from rldebug.capture.children import gather
 
                 gather(self.folder)
+
+    def _point_to_the_report(self) -> None:
+        """Where this rank fails, its launcher ends the first one, which then says nothing."""
+        if not isinstance(self.error, Exception) or self.folder is None or self.wishes.quiet:
+            return
+        from rldebug.evidence.ranks import job_of
+
+        job = job_of(self.folder)
+        first = self.folder if job is None else next(iter(job.members.values())).folder
+        self._say(f"rldebug: rank {self._rank} failed; `rldebug report {as_typed(first)}` is about all ranks")
+
+    def _await_ranks(self) -> None:
+        """What the others have done belongs to the report of the first."""
+        if self.folder is not None and not self.wishes.record_only and "WORLD_SIZE" in os.environ:
+            from rldebug.capture.collectives import await_ranks
+
+            await_ranks(self.folder)
 
     def _state(self, how: str) -> str:
         if isinstance(self.error, Exception):

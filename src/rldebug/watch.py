@@ -62,7 +62,8 @@ def watch(
 
     policy, critic, target   networks (the same module twice, where they share one)
     optimizer                one, several, or a dict of them by name
-    env                      a Gymnasium environment, single or vectorised; go on using it as before
+    env                      of Gymnasium, single or vectorised, of PettingZoo (parallel) or dm_env; go on using it as
+                             before
     gamma                    the discount, for the rules that need it
     info                     keys of `info` to record as metrics
     traps                    {rule or predicate: "raise" | "pdb" | "snapshot"}, e.g. {"nonfinite-gradient": "raise"}

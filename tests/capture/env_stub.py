@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 from types import SimpleNamespace
 
-from rldebug.capture import environments, hand_rolled, vec_environments
+from rldebug.capture import dm_environments, environments, envpool, games, hand_rolled, turns, vec_environments
 from rldebug.capture.env_results import copied
 from rldebug.capture.switch import Switchboard
 
@@ -49,10 +49,10 @@ class Log:
 
 @contextmanager
 def watched():
-    """All three kinds of hooks; nothing may have broken in the end."""
+    """All kinds of hooks; nothing may have broken in the end."""
     switch, log = Switchboard(), Log()
     log.switch = switch
-    for each in (environments, vec_environments, hand_rolled):
+    for each in (environments, vec_environments, turns, games, dm_environments, envpool, hand_rolled):
         each.install(switch, log)
     try:
         yield log

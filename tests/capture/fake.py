@@ -18,6 +18,8 @@ class Listening:
         self.registry = Registry()
         self.updates = 0
         self.env_calls = 0
+        self.phase = 0
+        self.on_audit: list[Any] = []
         self.on_finish: list[Any] = []
         self.watch_child = None
         self.notes: list[dict[str, Any]] = []

@@ -19,8 +19,13 @@ class FakeRecording:
         self.walked = self.losses = self.steps = 0
         self.events: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
 
-    def event(self, kind: str, detail: dict[str, Any], arrays: dict[str, Any] | None = None) -> None:
+    def event(
+        self, kind: str, detail: dict[str, Any], arrays: dict[str, Any] | None = None, *, update: int | None = None
+    ) -> None:
         self.events.append((kind, detail, arrays or {}))
+
+    def asked_at(self, modules: Any, rows: Any) -> None:
+        return None
 
     def rows(self, tensors: Any) -> tuple[Any, str]:
         return np.arange(len(tensors[0])), "raw"

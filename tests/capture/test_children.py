@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rldebug.capture import children
 from rldebug.evidence.script import read_script
+from rldebug.forensics.rank_summary import with_ranks
 
 
 def lines(folder: Path, *each: dict[str, object]) -> None:
@@ -26,8 +27,10 @@ def test_a_run_whose_first_process_trains_nothing_is_that_of_its_child(tmp_path)
     script = read_script(tmp_path / "run")
     assert script is not None
     assert script.counts["updates"] == 7
-    assert [each["rank"] for each in script.noted("child")] == [0, 1]
-    assert [each["world"] for each in script.noted("child")] == [2, 2]
+    together, _, _ = with_ranks(tmp_path / "run", script)
+    assert [(each["rank"], each["world"], each["told"]) for each in together.noted("child")] == [
+        (0, 2, True), (1, 2, False),
+    ]  # fmt: skip
 
 
 def test_a_run_that_trains_by_itself_keeps_its_own(tmp_path):

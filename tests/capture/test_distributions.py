@@ -197,3 +197,22 @@ def test_a_class_of_the_users_script_can_be_sent_to_another_process() -> None:
         Mine.__module__ = Mine.log_prob.__module__ = "__main__"  # pickled by value, with our function in it
         again = cloudpickle.loads(cloudpickle.dumps(Mine))
         assert again(0.0, 1.0).log_prob(torch.tensor(0.0)) < 0
+
+
+def test_a_sample_and_its_log_prob_in_one_call_are_told_as_both() -> None:
+    """As distributions of TorchRL have it."""
+
+    class Squashed(TransformedDistribution):
+        def __init__(self, loc: Tensor) -> None:
+            super().__init__(Independent(Normal(loc, 1.0), 1), [TanhTransform(cache_size=1)])
+
+        def rsample_and_log_prob(self) -> tuple[Tensor, Tensor]:
+            drawn = self.rsample()
+            return drawn, self.log_prob(drawn)
+
+    with hooked(distributions) as session:
+        action, score = Squashed(torch.zeros(5, 2)).rsample_and_log_prob()
+        assert (told(session, "sample")["dist"], told(session, "sample")["how"]) == ("Squashed", "rsample")
+        assert told(session, "logp")["dist"] == "Squashed"
+        assert arrays(session, "logp")["value"] == pytest.approx(action.numpy())
+        assert arrays(session, "logp")["result"] == pytest.approx(score.numpy())

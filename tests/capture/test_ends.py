@@ -4,6 +4,8 @@ import gymnasium as gym
 import numpy as np
 
 from rldebug.capture.gymnasium import EnvWatch
+from tests.planted_envs._tag import Tag
+from tests.planted_envs._time_step import Balance
 
 
 def watched(env, on_step=lambda: None):
@@ -74,3 +76,33 @@ def test_an_open_line_is_closed_before_the_step_is_counted():
     watch = watched(env, on_step=lambda: seen.append(watch.steps))
     drive(env, 3)
     assert seen == [0, 1, 2]
+
+
+def test_agents_that_are_out_are_neither_counted_nor_said_to_be_stepped():
+    env = Tag(limit=6)
+    watch = watched(env)
+    rng = np.random.default_rng(0)
+    paid = 0.0
+    for _ in range(40):
+        env.reset()
+        while env.agents:
+            _, rewards, *_ = env.step({each: int(rng.integers(3)) for each in env.agents})
+            paid += sum(rewards.values())
+    assert watch.facts()["stepped_after_end"] == 0
+    assert len(watch.lengths) == 3 * 40
+    assert watch.terminated > 0
+    assert watch.truncated > 0
+    assert np.isclose(watch.reward_sum, paid)
+    assert watch.steps == sum(watch.lengths)
+
+
+def test_a_time_step_says_how_an_episode_ended():
+    env = Balance(seed=0)
+    watch = watched(env)
+    env.reset()
+    for _ in range(400):
+        env.step(1)
+    assert watch.facts()["autoreset"] == "next-step"
+    assert watch.truncated > 2
+    assert set(watch.lengths) - {60} == {length for length in watch.lengths if length < 60}
+    assert watch.facts()["stepped_after_end"] == 0

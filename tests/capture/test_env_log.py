@@ -2,6 +2,7 @@ import numpy as np
 
 from rldebug.capture import env_nodes, env_stream
 from rldebug.capture.env_log import EnvLog
+from rldebug.capture.env_values import STILL
 
 
 class Env:
@@ -138,3 +139,15 @@ def test_memory_is_bounded(monkeypatch):
     assert len(told["returns"]) <= 16
     assert log.get(log.nodes[0].id) is log.nodes[0]
     assert log.get(0) is None
+
+
+def test_a_lane_that_takes_no_part_in_a_call_stands_still():
+    log, env = log_of("tianshou-vec", 2)
+    log.reset(env, np.array([[0.0], [10.0]]), None, 2)
+    flags = np.zeros(2, bool)
+    log.step(env, [1, STILL], [obs(1), STILL], np.array([1.0, 0.0]), flags, flags, None)
+    log.step(env, np.array([1, 1]), np.array([[2.0], [11.0]]), np.ones(2), flags, flags, None)
+    first, other = log.nodes[0], log.nodes[1]
+    assert (first.reward, log.nodes[first.nxt].obs[0]) == (1.0, 1.0)
+    assert (other.reward, log.nodes[other.nxt].obs[0]) == (1.0, 11.0)
+    assert log.streams[0].describe()["steps"] == log.steps == 3

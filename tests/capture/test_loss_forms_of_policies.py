@@ -74,3 +74,28 @@ def unrolled() -> list[Term]:
 def test_inputs_of_an_unrolled_network_are_in_order() -> None:
     (term,) = unrolled()
     assert torch.equal(term.inputs[0], given)
+
+
+@pytest.mark.parametrize("column", [False, True], ids=["rows", "a column"])
+@pytest.mark.parametrize("together", [torch.min, lambda *two: torch.stack(two, -1).min(dim=-1).values])
+def test_a_ratio_that_is_clipped_as_a_logarithm(together: Callable[..., Tensor], column: bool) -> None:
+    """As TorchRL does it, with an axis of one between the log-prob and the ratio."""
+    dist = torch.distributions.Categorical(logits=policy(given))
+    logp: Tensor = dist.log_prob(action)  # type: ignore[no-untyped-call]
+    old = logp.detach() + 0.1
+    change, weight = (logp - old), advantage
+    if column:
+        change, weight = change.unsqueeze(-1), weight.unsqueeze(-1)
+    low, high = torch.tensor(0.8).log(), torch.tensor(1.2).log()
+    (term,) = terms_of(-together(change.exp() * weight, change.clamp(low, high).exp() * weight).mean())
+    assert (term.kind, term.op, term.nested) == ("policy", "exp-ratio", "min")
+    assert term.clip == pytest.approx((0.8, 1.2))
+    assert term.arrays["logp"] == pytest.approx(logp.detach().numpy(), abs=1e-5)
+    assert term.arrays["logp_old"] == pytest.approx(old.numpy(), abs=1e-5)
+
+
+def test_a_bound_that_keeps_a_ratio_finite_is_no_clip() -> None:
+    dist = torch.distributions.Categorical(logits=policy(given))
+    logp: Tensor = dist.log_prob(action)  # type: ignore[no-untyped-call]
+    (term,) = terms_of(-((logp - logp.detach()).clamp(-20, 20).exp() * advantage).mean())
+    assert (term.kind, term.clip) == ("policy", None)

@@ -974,3 +974,14 @@ def test_many_rows_are_cut():
     assert term.cut
     assert term.rows == 5000
     assert close(term.arrays["target"], target[:4096])
+
+
+def test_a_squared_error_with_a_cap_is_a_regression_whose_capped_rows_push_nothing(b: Batch) -> None:
+    error = (b.v - b.target) ** 2
+    cap = float(error.detach().median())
+    (term,) = terms_of(torch.clamp(error, 0, cap).mean())
+    assert (term.kind, term.op, term.rows) == ("regression", "square", N)
+    np.testing.assert_allclose(term.arrays["target"], b.target, rtol=1e-4, atol=1e-6)
+    np.testing.assert_array_equal(term.arrays["mask"], (error <= cap).float())
+    (term,) = terms_of(torch.clamp(error, 0, 1e6).mean())
+    assert "mask" not in term.arrays

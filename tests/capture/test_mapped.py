@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.func import functional_call, grad, stack_module_state
 
-from rldebug.capture.mapped import unmapped
+from rldebug.capture.mapped import answers, given_to_all, is_ensemble, unmapped
 from tests.watched import watched
 
 
@@ -35,6 +35,49 @@ def test_an_ensemble_has_several_answers():
     net = Reading()
     torch.vmap(lambda weights, x: functional_call(net, weights, (x,)), (0, None))(stacked, torch.randn(5, 4))
     assert net.seen == ([], [])
+
+
+class Ensemble(nn.Module):
+    """Keeps what its members were given, and what each of them said."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 1)
+
+    def forward(self, x):
+        y = self.layer(x)
+        self.seen = is_ensemble(self), given_to_all((x,)), answers(y)
+        return y
+
+
+def test_an_ensemble_that_is_given_one_batch_answers_once_for_each_member():
+    members, net, x = [Ensemble(), Ensemble()], Ensemble(), torch.randn(5, 4)
+    stacked, _ = stack_module_state(members)
+    out = torch.vmap(lambda weights, x: functional_call(net, weights, (x,)), (0, None))(stacked, x)
+    mapped, (given,), said = net.seen
+    assert mapped
+    assert torch.equal(given, x)
+    assert all(map(torch.equal, said, out))
+
+
+def test_members_that_are_given_the_same_rows_are_given_one_batch():
+    members, net, x = [Ensemble(), Ensemble()], Ensemble(), torch.randn(5, 4)
+    stacked, _ = stack_module_state(members)
+    torch.vmap(lambda weights, x: functional_call(net, weights, (x,)))(stacked, x.expand(2, 5, 4))
+    assert torch.equal(net.seen[1][0], x)
+
+
+def test_members_that_have_batches_of_their_own_are_not_read():
+    members, net = [Ensemble(), Ensemble()], Ensemble()
+    stacked, _ = stack_module_state(members)
+    torch.vmap(lambda weights, x: functional_call(net, weights, (x,)))(stacked, torch.randn(2, 5, 4))
+    assert net.seen[1] == []
+
+
+def test_one_network_under_vmap_is_no_ensemble():
+    net = Ensemble()
+    torch.vmap(net)(torch.randn(2, 5, 4))
+    assert not net.seen[0]
 
 
 def test_another_transform_is_not_read():

@@ -162,6 +162,38 @@ def test_outside_of_audits_everything_is_counted() -> None:
     assert session.updates == 5
 
 
+class HandedOut:
+    """As Lightning and Fabric hand out an optimizer: of its class, with nothing of its own."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self._optimizer = optimizer
+        self.__class__ = type("HandedOut", (HandedOut, type(optimizer)), {})
+
+    def step(self) -> None:
+        self._optimizer.step()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._optimizer, name)
+
+
+@pytest.mark.parametrize("audited", [True, False])
+def test_an_optimizer_that_stands_for_another_is_that_one(audited: bool) -> None:
+    with hooked(stepping) as session:
+        if not audited:
+            session.audit = None
+        module = nn.Linear(3, 2)
+        optimizer: Any = HandedOut(Adam(module.parameters(), lr=0.1))
+        assert isinstance(optimizer, Adam)
+        for _ in range(3):
+            optimizer.zero_grad()
+            module(X).square().mean().backward()
+            optimizer.step()
+        for finish in session.on_finish:
+            finish()
+    (told,) = session.things.values()
+    assert (told["class"], told["steps"], told["zeros"]) == ("Adam", 3, 3)
+
+
 def test_a_step_without_a_backward_pass_is_idle() -> None:
     with hooked(stepping) as session:
         module = nn.Linear(3, 2)

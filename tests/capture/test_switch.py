@@ -1,6 +1,6 @@
 import os
 
-from rldebug.capture.switch import Switchboard
+from rldebug.capture.switch import GROUPS, Switchboard
 
 
 class Owner:
@@ -75,3 +75,12 @@ def test_nothing_is_on_in_a_forked_process():
     os.waitpid(child, 0)
     assert os.read(read, 1) == b"0"
     assert switch.on("seeds")
+
+
+def test_asleep_nothing_is_heard_and_afterwards_what_was_before():
+    switch = Switchboard(without=("seeds",))
+    held = switch.off
+    with switch.asleep():
+        assert not any(switch.on(group) for group in GROUPS)
+    assert switch.off == {"seeds"}
+    assert switch.off is held

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PROGRAM = Path(__file__).parents[1] / "run_programs" / "ranks.py"
-ABOUT_RANKS = ("MPR350", "MPR351", "SEE355")
+ABOUT_RANKS = ("MPR350", "MPR351", "MPR352", "MPR353", "MPR354", "MPR355", "MPR356", "SEE355", "SEE356")
 
 
 def python(*words):

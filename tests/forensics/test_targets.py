@@ -11,6 +11,7 @@ import pytest
 from tests.forensics.simulated import Array, Rollout, gae, returns, several
 from tests.programs.formulas import on_policy, q_target, replay
 
+from rldebug.forensics.target_ends import endings
 from rldebug.forensics.target_models import formula_of
 from rldebug.forensics.targets import discount, fit_targets, fit_weights, trace_decay
 
@@ -174,3 +175,15 @@ def test_rewards_that_the_program_shifts_alike_in_many_short_batches():
     formula = formula_of(table)
     assert formula is not None
     assert formula.gamma == pytest.approx(0.95, abs=1e-4)
+
+
+def test_the_value_of_a_reset_is_known_where_that_of_the_last_observation_was_never_asked() -> None:
+    def ends(make: Any) -> list[tuple[str, bool]]:
+        table = several(make, count=3, times=64, lanes=6)
+        table = replace(table, value_next=np.where(table.truncated, np.nan, table.value_next))
+        formula = formula_of(table)
+        assert formula is not None
+        return [(each.way, each.right) for each in endings(table, formula) if each.kind == "truncated"]
+
+    assert ends(lambda of: gae(replace(of, truncated=of.truncated & False), 0.97, 0.0)) == [("follows", False)]
+    assert ends(lambda of: gae(of, 0.97, 0.0, truncation="zero")) == []

@@ -1,172 +1,248 @@
+"""RLDebugCallback: what `learn` does is watched from within it, and nothing changes by it."""
+
+# ruff: noqa: E402 (both libraries are asked for first)
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
 
-from rldebug.integrations.sb3 import LEAST_REMAINING, adapt, is_model, target
-from rldebug.probe import climb_ladder
-from rldebug.probe_target import resolve, try_out
-from rldebug.probes.agent import Factory, batch
-from rldebug.probes.shelf import find, probes
-from rldebug.target import TargetError
-
 sb3 = pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is in the extra `sb3`, which is not installed")
 contrib = pytest.importorskip("sb3_contrib", reason="sb3-contrib is in the extra `sb3`, which is not installed")
 
-SIX = ("PPO", "A2C", "DQN", "SAC", "TD3", "DDPG")
-NUMBERS = ("SAC", "TD3", "DDPG", "TQC")
-pytestmark = pytest.mark.filterwarnings("ignore")  # of the library's own: what it warns of is not ours
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.noise import NormalActionNoise
+from stable_baselines3.common.vec_env import VecNormalize
+
+import rldebug
+from rldebug.attach import Attached
+from rldebug.capture import session as sessions
+from rldebug.evidence.run import read_run
+from rldebug.integrations.sb3 import RLDebugCallback, settings_of
+
+pytestmark = pytest.mark.integration
+
+PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "sb3.md"
+NUMBERS = ("SAC", "TD3", "DDPG", "TQC", "CrossQ", "ARS")
+ON_POLICY = ("PPO", "A2C", "TRPO", "RecurrentPPO", "MaskablePPO")
+OFF_POLICY = ("DQN", "QRDQN", "SAC", "TD3", "DDPG", "TQC", "CrossQ")
 
 
-def factory(name, algorithm, **more):
-    kind = find(name)
-    action = "continuous" if algorithm in NUMBERS or kind.range is not None else "discrete"
-    return Factory(kind(), action=action, **more)
+class Masked(gym.Wrapper):
+    def action_masks(self):
+        return np.ones(self.env.action_space.n, dtype=bool)
 
 
-def asked(learner, what, made):
-    answer = getattr(learner, what)(batch(made.sample, np.random.default_rng(0), 3))
-    return np.asarray(answer.detach() if isinstance(answer, torch.Tensor) else answer)
+def made(algorithm, policy="", env=None, **settings):
+    """One of each, small; 200 steps and more are enough for some updates."""
+    kind = getattr(sb3, algorithm, None) or getattr(contrib, algorithm)
+    if env is None:
+        name = "Pendulum-v1" if algorithm in NUMBERS else "CartPole-v1"
+        env = Masked(gym.make(name)) if algorithm == "MaskablePPO" else gym.make(name)
+    given = {"seed": 0, "device": "cpu"}
+    if algorithm in OFF_POLICY:
+        given |= {"learning_starts": 64, "batch_size": 32, "buffer_size": 2000}
+    elif algorithm == "ARS":
+        given |= {"n_delta": 2}
+    else:
+        given |= {"n_steps": 32} | ({"batch_size": 32} if algorithm != "A2C" else {})
+    if algorithm in ("TD3", "DDPG"):
+        given["action_noise"] = NormalActionNoise(np.zeros(1), np.full(1, 0.2))
+    return kind(policy or ("MlpLstmPolicy" if algorithm == "RecurrentPPO" else "MlpPolicy"), env, **given | settings)
 
 
-@pytest.mark.parametrize("algorithm", [*SIX, "TRPO", "QRDQN", "TQC", "MaskablePPO", "RecurrentPPO"])
-def test_it_learns_in_portions_and_answers(algorithm):
-    made = factory("observed-action-reward", algorithm)
-    learner = target(algorithm, {"learning_starts": 10} if algorithm in ("DQN", "SAC") else None).make(
-        made, 0, frozenset()
+def weights(model):
+    return torch.cat([each.detach().flatten() for each in model.policy.parameters()])
+
+
+def loud(report):
+    return [(each.code, each.message, each.seen) for each in report.findings if each.severity != "note"]
+
+
+def test_the_example_of_the_page_runs(capsys):
+    example = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    scope = {}
+    exec(example[1], scope)
+    assert loud(scope["watch"].report) == []
+    assert "program:  ppo" in capsys.readouterr().err
+    assert (Path(".rldebug/runs/cartpole") / "run.json").exists()
+
+
+@pytest.mark.parametrize("algorithm", [*ON_POLICY, *OFF_POLICY])
+def test_every_algorithm_is_watched_and_its_buffer_handed_over(algorithm):
+    watch = RLDebugCallback(quiet=True, overhead_budget=1.0)
+    model = made(algorithm).learn(300, callback=watch)
+    meta = json.loads((Path(".rldebug/runs") / algorithm.lower() / "run.json").read_text())
+    assert meta["declared"]["algorithm"] == algorithm
+    assert meta["declared"]["gamma"] == model.gamma
+    assert meta["state"] == "finished"
+    assert meta["updates"] > 0
+    assert meta["broken"] == {}
+    run = read_run(Path(".rldebug/runs") / algorithm.lower())
+    assert len(run["rollout/logp_max" if algorithm in ON_POLICY else "replay/reward_mean"]) > 0
+    assert watch.report.broken == {}
+    assert [each.code for each in watch.report.findings if each.severity == "error"] == []
+
+
+@pytest.mark.parametrize("algorithm", ["PPO", "RecurrentPPO", "DQN", "SAC"])
+def test_changes_nothing(algorithm):
+    alone = made(algorithm).learn(300)
+    drawn = np.random.random(), torch.rand(1)
+    seen = made(algorithm).learn(300, callback=RLDebugCallback(quiet=True, overhead_budget=1.0))
+    assert torch.equal(weights(alone), weights(seen))
+    assert (np.random.random(), torch.rand(1)) == drawn
+    assert sessions.current() is None
+
+
+def test_changes_nothing_of_normalised_environments():
+    def learned(**more):
+        model = made("SAC", env=VecNormalize(make_vec_env("Pendulum-v1", 2, seed=0))).learn(300, **more)
+        return weights(model), model.get_vec_normalize_env().obs_rms.mean
+
+    alone, mean = learned()
+    seen, other = learned(callback=RLDebugCallback(quiet=True, overhead_budget=1.0))
+    assert torch.equal(alone, seen)
+    np.testing.assert_array_equal(mean, other)
+
+
+def test_what_is_handed_over_is_what_the_environment_gave(monkeypatch):
+    """Rewards without the value that the library adds where an episode is cut off; ends apart from cuts."""
+    handed = []
+    monkeypatch.setattr(Attached, "rollout", lambda self, **given: handed.append(given))
+    env = gym.make("CartPole-v1", max_episode_steps=12)
+    made("PPO", env=env).learn(96, callback=RLDebugCallback(quiet=True))
+    assert {name: each.shape for name, each in handed[0].items()} == {
+        "obs": (32, 1, 4), "action": (32, 1), "value": (32, 1), "logp": (32, 1),
+        "reward": (32, 1), "terminated": (32, 1), "truncated": (32, 1),
+    }  # fmt: skip
+    cut = np.concatenate([each["truncated"] for each in handed])
+    ended = np.concatenate([each["terminated"] for each in handed])
+    assert (cut & ~ended).sum() > 2
+    assert set(np.concatenate([each["reward"] for each in handed]).ravel()) == {1.0}
+
+
+def test_dictionaries_and_images_are_watched_too():
+    class Parts(gym.ObservationWrapper):
+        def __init__(self, env):
+            super().__init__(env)
+            half = gym.spaces.Box(-np.inf, np.inf, (2,), np.float32)
+            self.observation_space = gym.spaces.Dict({"place": half, "speed": half})
+
+        def observation(self, obs):
+            return {"place": obs[::2], "speed": obs[1::2]}
+
+    for algorithm in ("PPO", "DQN"):
+        watch = RLDebugCallback(quiet=True)
+        made(algorithm, "MultiInputPolicy", Parts(gym.make("CartPole-v1"))).learn(200, callback=watch)
+        assert loud(watch.report) == []
+        assert watch.report.broken == {}
+
+
+def test_joins_a_list_and_an_attach_and_can_be_used_again(capsys):
+    class Counts(BaseCallback):
+        def _on_step(self):
+            return True
+
+    watch, count = RLDebugCallback(quiet=True), Counts()
+    model = made("PPO")
+    model.learn(64, callback=CallbackList([watch, count]))
+    first = watch.report
+    assert count.n_calls == watch.n_calls == 64
+    model.learn(64, callback=[count, watch], reset_num_timesteps=False)
+    assert watch.report is not first
+    assert sorted(each.name for each in Path(".rldebug/runs").iterdir()) == ["ppo", "ppo-2"]
+    with rldebug.attach(run="outer", quiet=True) as dbg:
+        model.learn(64, callback=RLDebugCallback())
+        assert sessions.current() is not None
+    assert json.loads((dbg.path / "run.json").read_text())["declared"]["algorithm"] == "PPO"
+    assert sorted(each.name for each in Path(".rldebug/runs").iterdir()) == ["outer", "ppo", "ppo-2"]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_block_sees_what_is_raised_and_what_is_evaluated():
+    class Breaks(BaseCallback):
+        def _on_step(self):
+            raise RuntimeError("broken on purpose")
+
+    watch = RLDebugCallback("block", quiet=True)
+    with pytest.raises(RuntimeError, match="on purpose"), watch:
+        made("PPO").learn(64, callback=[watch, Breaks()])
+    assert json.loads((Path(".rldebug/runs/block") / "run.json").read_text())["state"] == "crashed"
+    with watch:
+        model = made("PPO").learn(64, callback=watch)
+        before = watch.dbg.env_steps
+        evaluate_policy(model, model.get_env(), n_eval_episodes=2, warn=False)
+        assert watch.dbg.env_steps > before
+    assert watch.dbg is None
+
+
+def test_what_a_learn_that_raised_left_behind_is_ended_by_the_next():
+    class Breaks(BaseCallback):
+        def _on_step(self):
+            raise RuntimeError("broken on purpose")
+
+    left = RLDebugCallback("left", quiet=True)
+    with pytest.raises(RuntimeError, match="on purpose"):
+        made("PPO").learn(64, callback=[left, Breaks()])
+    assert sessions.current() is not None
+    watch = RLDebugCallback("next", quiet=True)
+    made("PPO").learn(64, callback=watch)
+    assert left.report is not None
+    assert watch.report is not None
+    assert json.loads((Path(".rldebug/runs/next") / "run.json").read_text())["updates"] > 0
+    assert sessions.current() is None
+
+
+def test_never_the_cause_of_a_crash(monkeypatch):
+    monkeypatch.setattr(Attached, "rollout", lambda self, **given: 1 / 0)
+    watch = RLDebugCallback(quiet=True)
+    model = made("PPO").learn(96, callback=watch)
+    assert model.num_timesteps == 96
+    assert "ZeroDivisionError" in watch.report.broken["capture/integrations/sb3"]
+
+
+def test_what_ars_does_not_show_is_said_once(capsys):
+    watch = RLDebugCallback()
+    made("ARS").learn(400, callback=watch)
+    said = capsys.readouterr().err
+    assert said.count("ARS keeps no rollouts and learns without gradients") == 1
+    assert loud(watch.report) == []
+
+
+def test_settings_are_those_the_model_was_made_with():
+    env = VecNormalize(make_vec_env("CartPole-v1", 3), gamma=0.9)
+    told = settings_of(sb3.PPO("MlpPolicy", env, gamma=0.95, clip_range=0.1, n_steps=16, batch_size=48, device="cpu"))
+    expected = {
+        "algorithm": "PPO", "library": "stable_baselines3", "policy": "ActorCriticPolicy", "n_envs": 3, "gamma": 0.95,
+        "gae_lambda": 0.95, "clip_range": 0.1, "n_steps": 16, "batch_size": 48, "learning_rate": 0.0003,
+    }  # fmt: skip
+    assert {name: told[name] for name in expected} == expected
+    assert told["vec_normalize"]["gamma"] == 0.9
+    dqn = settings_of(sb3.DQN("MlpPolicy", gym.make("CartPole-v1"), device="cpu"))
+    assert (dqn["target_update_interval"], dqn["tau"], dqn["train_freq"]) == (10000, 1.0, 4)
+
+    asked = []
+    model = made("A2C", learning_rate=lambda remaining: asked.append(remaining) or 1e-3)
+    asked.clear()
+    assert "learning_rate" not in settings_of(model)
+    assert asked == [], "a schedule of the user's is not called"
+    assert json.dumps(dqn)
+
+
+def test_says_what_to_install_where_the_library_is_missing():
+    code = (
+        "import sys; sys.modules['stable_baselines3'] = None\n"
+        "try:\n    import rldebug.integrations.sb3\n"
+        "except ImportError as error:\n    print(error)"
     )
-    learner.learn(40)
-    first = len(made.log)
-    learner.learn(40)
-    assert len(made.log) > first >= 40
-    rows = 2 * 3
-    if learner.q is not None:
-        assert asked(learner, "q", made).shape == (rows, 2)
-    if learner.value is not None:
-        assert asked(learner, "value", made).size == rows
-    if learner.bonus is not None:
-        assert asked(learner, "bonus", made).size == rows
-    if learner.policy is not None:
-        assert len(asked(learner, "policy", made)) == rows
-    assert (learner.q or learner.value) or algorithm == "RecurrentPPO"
-    learner.close()
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "expected"),
-    [
-        ("PPO", {"gamma": 0.99, "lam": 0.95, "rollout": 2048}),
-        ("A2C", {"gamma": 0.99, "lam": 1.0, "rollout": 5}),
-        ("DQN", {"gamma": 0.99, "n_step": 1}),
-        ("TD3", {"gamma": 0.99, "n_step": 1}),
-    ],
-)
-def test_what_it_declares_at_its_defaults(algorithm, expected):
-    made = target(algorithm, defaults=True).make(factory("constant-reward", algorithm), 0, frozenset())
-    assert made.declared == expected
-
-
-def test_policies_are_probabilities_where_there_are_choices_and_lie_in_the_range_else():
-    made = factory("observed-action-reward", "PPO")
-    told = asked(target("PPO").make(made, 0, frozenset()), "policy", made)
-    np.testing.assert_allclose(told.sum(axis=1), 1.0, atol=1e-5)
-    wide = factory("squashed-range", "SAC")
-    low, high = find("squashed-range").range
-    for algorithm in ("PPO", "SAC", "TD3"):
-        numbers = asked(target(algorithm).make(wide, 0, frozenset()), "policy", wide)
-        assert numbers.min() >= low
-        assert numbers.max() <= high
-
-
-@pytest.mark.parametrize("probe", ["dict-observation", "bright-pixel", "channel-order", "multi-discrete-action"])
-def test_the_policy_fits_what_is_seen(probe):
-    made = Factory(find(probe)(), obs=find(probe).obs, action=find(probe).action)
-    learner = target("PPO", {"n_steps": 8, "n_envs": 1, "batch_size": 8}).make(made, 0, frozenset())
-    learner.learn(8)
-    assert len(asked(learner, "policy", made)) == 3 * len(made.probe.looks)
-
-
-def test_a_normaliser_stands_before_the_networks_when_they_are_asked():
-    made = factory("offset-observation", "PPO", obs="offset")
-    learner = target("PPO").make(made, 0, frozenset({"normaliser"}))
-    learner.learn(200)
-    values = asked(learner, "value", made)
-    assert np.abs(values).max() < 50, "observations of thousands would have gone in as they are"
-
-
-def test_schedules_run_as_in_a_long_run_and_never_out():
-    seen = []
-
-    def rate(remaining):
-        seen.append(remaining)
-        return 1e-3 * remaining
-
-    made = factory("constant-reward", "PPO")
-    model = sb3.PPO("MlpPolicy", made(), n_steps=64, batch_size=64, n_epochs=1, learning_rate=rate)
-    learner = adapt(model)
-    for _ in range(4):
-        learner.learn(64)
-    assert seen[-1] > 0.95, "each portion would be taken for the whole run"
-    model._update_current_progress_remaining(10**9, 1)
-    assert model._current_progress_remaining == LEAST_REMAINING
-
-
-def test_a_model_that_a_user_makes_is_recognised_also_where_its_class_is_their_own():
-    class Mine(sb3.DQN):
-        pass
-
-    def make_agent(make_env, seed):
-        return Mine("MlpPolicy", make_env(), learning_starts=10, seed=seed, gamma=0.5)
-
-    assert is_model(make_agent(factory("constant-reward", "DQN"), 0))
-    assert not is_model(object())
-    known = try_out(resolve(make_agent), ())
-    assert known.declared == {"gamma": 0.5, "n_step": 1}
-    assert known.tells_values
-
-
-def test_abilities_follow_from_the_class_and_from_the_wrappers():
-    from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
-
-    assert target("MaskablePPO").abilities == {"normaliser", "frames", "masks"}
-    assert target("RecurrentPPO").abilities == {"normaliser", "frames", "memory"}
-
-    def make_agent(make_env):
-        return sb3.A2C("MlpPolicy", VecNormalize(DummyVecEnv([make_env]), norm_reward=False))
-
-    assert try_out(resolve(make_agent), ()).target.abilities == {"normaliser"}
-
-
-@pytest.mark.parametrize("algorithm", ["PPO", "DQN"])
-def test_the_first_rungs_are_passed(algorithm):
-    ladder = climb_ladder(f"sb3:{algorithm}", probes=["delayed-reward", "observed-action-reward"])
-    assert [each.outcome for each in ladder.rungs] == ["passed", "passed"], ladder
-
-
-def test_a_wrong_discount_is_not_passed():
-    """SB3's own PPO, told one γ and probed for another."""
-    ladder = climb_ladder("sb3:PPO", probes=["delayed-reward"], settings={"gamma": 0.3}, gamma=0.99)
-    assert ladder["delayed-reward"].outcome == "failed", ladder
-    assert "future-ignored" not in ladder["delayed-reward"].matched
-
-
-@pytest.mark.parametrize(
-    ("name", "settings", "expected"),
-    [
-        ("PPQ", {}, "no algorithm sb3:PPQ: expected one of A2C"),
-        ("PPO", {"n_step": 3}, "sb3:PPO has no setting 'n_step': did you mean n_steps?"),
-    ],
-    ids=["name", "setting"],
-)
-def test_what_does_not_exist_is_said(name, settings, expected):
-    with pytest.raises(TargetError, match=expected):
-        target(name, settings)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("algorithm", SIX)
-def test_every_rung_that_applies_is_passed(algorithm, seed):
-    ladder = climb_ladder(f"sb3:{algorithm}", seed=seed, jobs=2)
-    missed = {each.name: each.reason for each in ladder.rungs if each.outcome not in ("passed", "not applicable")}
-    assert not missed
-    assert len(ladder.rungs) == len(probes())
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "needs stable-baselines3" in told
+    assert "pip install 'rldebug[sb3]'" in told

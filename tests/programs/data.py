@@ -136,12 +136,13 @@ def ppo(bug: str = "", *, phases: int = 5, lanes: int = 4, horizon: int = 24, re
     rng = np.random.default_rng(0)
     envs = gym.vector.SyncVectorEnv(
         [lambda seed=seed: Drift(seed) for seed in range(lanes)],
-        autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP if bug == "autoreset" else gym.vector.AutoresetMode.SAME_STEP,
+        autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP if "autoreset" in bug else gym.vector.AutoresetMode.SAME_STEP,
     )
     policy, critic = net(3), net(1)
     optimizer = torch.optim.Adam([*policy.parameters(), *critic.parameters()], 1e-3)
     obs, _ = envs.reset()
     kept: list[Any] = []
+    over = np.zeros(lanes, dtype=bool)
     for _ in range(phases):
         rows: list[Any] = []
         for _ in range(horizon):
@@ -149,10 +150,11 @@ def ppo(bug: str = "", *, phases: int = 5, lanes: int = 4, horizon: int = 24, re
                 dist = Categorical(logits=policy(tensor(obs)))
                 action = dist.sample()
                 rows.append([obs.copy(), action, dist.log_prob(action), critic(tensor(obs))[:, 0]])
-            obs, reward, _, _, _ = envs.step(action.numpy())
-            rows[-1].append(reward)
+            obs, reward, ended, cut, _ = envs.step(action.numpy())
+            rows[-1] += [reward, ~over if bug == "autoreset masked" else np.ones(lanes)]
+            over = ended | cut
         kept = [*kept, *rows] if bug == "never cleared" else rows
-        s, a, logp, v, r = (torch.stack([tensor(row[each]) for row in kept]) for each in range(5))
+        s, a, logp, v, r, counts = (torch.stack([tensor(row[each]) for row in kept]) for each in range(6))
         if bug == "late action":
             a = torch.roll(a, 1, 0)
         if bug == "lanes turned":
@@ -160,14 +162,17 @@ def ppo(bug: str = "", *, phases: int = 5, lanes: int = 4, horizon: int = 24, re
         advantage = r - v
         used = slice(None, -1) if bug == "last step" else slice(None)
         lane = slice(0, 1) if bug == "one lane" else slice(None)
-        s, a, logp, advantage, target = (x[used, lane].flatten(0, 1) for x in (s, a, logp, advantage, r))
+        s, a, logp, advantage, target, counts = (
+            x[used, lane].flatten(0, 1) for x in (s, a, logp, advantage, r, counts)
+        )
         for _ in range(4):
             order = rng.integers(0, len(s), len(s)) if bug == "replacement" else rng.permutation(len(s))
             for batch in np.array_split(order, 4):
                 new = Categorical(logits=policy(s[batch])).log_prob(a[batch])
                 ratio = (new - logp[batch]).exp()
-                gain = torch.min(ratio * advantage[batch], ratio.clamp(0.8, 1.2) * advantage[batch]).mean()
-                loss = ((critic(s[batch])[:, 0] - target[batch]) ** 2).mean() - gain
+                gain = torch.min(ratio * advantage[batch], ratio.clamp(0.8, 1.2) * advantage[batch])
+                error, counted = (critic(s[batch])[:, 0] - target[batch]) ** 2, counts[batch] > 0
+                loss = error.mean() - gain.mean() if counted.all() else (error - gain)[counted].mean()
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()

@@ -30,6 +30,9 @@ def _follow(bug: str, update: int, q: nn.Module, slow: nn.Module) -> None:
         tau = float(bug.removeprefix("tau ")) if bug.startswith("tau") else 0.05
         for mine, theirs in zip(slow.parameters(), q.parameters(), strict=True):
             mine.data.mul_(1 - tau).add_(tau * theirs.data)
+    elif bug == "in place at times":
+        for mine, theirs in zip(slow.parameters(), q.parameters(), strict=True) if update % 12 == 0 else ():
+            mine.data.mul_(0.0).add_(theirs.data)
     elif bug == "local name":
         weights: list[Any] = list(slow.parameters())
         for mine, theirs in zip(weights, q.parameters(), strict=True):

@@ -19,6 +19,7 @@ FAULTS = {
     "evaluation-not-normalised": "NRM361",
     "evaluation-in-a-lane": "EVA354",
     "clock-terminates": "ENV351",
+    "one-array-handed-out": "ENV352",
 }
 LANES, LENGTH, SLICES, UPDATES, LIMIT = 12, 16, 3, 7, 40
 GAMMA, RATE = 0.97, 3e-3
@@ -31,9 +32,14 @@ class Ledge(gym.Env[Any, Any]):
         self.observation_space = spaces.Box(-500, 500, (2,), dtype=np.float32)
         self.action_space = spaces.Discrete(2)
         self.fault = fault
+        self.array = np.zeros(2, dtype=np.float32)
 
     def _look(self) -> Any:
-        return np.array([100 * self.place, 100 * self.speed], dtype=np.float32)
+        seen = np.array([100 * self.place, 100 * self.speed], dtype=np.float32)
+        if self.fault != "one-array-handed-out":
+            return seen
+        self.array[:] = seen
+        return self.array
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)

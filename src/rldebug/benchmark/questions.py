@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from rldebug.benchmark.ask import Answer, Answers, Question, ask
 from rldebug.benchmark.corpus import HEALTHY, Case, Corpus
@@ -19,11 +19,7 @@ from rldebug.benchmark.measure import (
 )
 from rldebug.benchmark.program import digest
 from rldebug.benchmark.shelf import RLDEBUG, find, find_peer, means
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
-Spread = Callable[[Callable[[Any, bool], Any], Iterable[Any]], Iterator[tuple[Any, Any]]]
-"""Puts work on workers: `benchmark.pool` on this machine, `integrations.ray` on a cluster."""
+from rldebug.campaign.task import Failed, Spread
 
 
 def questions(
@@ -48,8 +44,13 @@ def answer_all(
     """The answers to all of them; what is known already is not asked again."""
     kept = answers.file.absolute().parent / "recordings"
     left = [replace(each, kept=kept) for each in answers.open(asked)]
-    for done, (_, answer) in enumerate(spread(ask, left), 1):
-        answers.add(answer)
+    for done, (question, answer) in enumerate(spread(ask, left), 1):
+        if isinstance(answer, Failed):  # not kept: it is asked again with the next benchmark
+            key, case = question.key, question.case.id
+            answer = Answer(key[0], key[1], key[2], key[3], could_not=answer.reason, how="failed", case=case)
+            answers.known[answer.key] = answer
+        else:
+            answers.add(answer)
         progress(done, len(left), answer)
     return answers.to(asked)
 
@@ -65,7 +66,10 @@ def measure_all(
         if (each.program, each.seed, digest(each)) not in known and not each.base.missing()
     ]
     for done, (case, result) in enumerate(spread(measure, left), 1):
-        append(case.base, result)
+        if isinstance(result, Failed):  # not kept: it is run again the next time
+            result = Measurement(case.program, case.seed, digest(case), "stopped", None, result.reason)
+        else:
+            append(case.base, result)
         progress(done, len(left), result)
     return by_program(corpus)
 

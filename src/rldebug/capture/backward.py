@@ -248,7 +248,7 @@ class Backward:
             detail["sides"] = {side: self.session.registry.owners(own) for side, own in detail.get("sides", {}).items()}
             detail["match"] = match
             detail["strays"] = self._strays(term.parameters)
-            audit.event("term", detail, arrays)
+            audit.event("term", detail, arrays, update=audit.asked_at(detail["reached"], rows))
 
     def _scale_of(self, roots: list[Tensor]) -> float:
         for scaled, scale in self._scaled:

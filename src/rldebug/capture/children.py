@@ -117,8 +117,7 @@ def _leave(before: Session) -> None:
 
 
 def gather(folder: Path) -> None:
-    """Where the first process trained nothing, what the busiest of its children did is the run. What is needed to
-    compare them is noted."""
+    """Where the first process trained nothing, what the busiest of its children did is the run."""
     from rldebug.evidence.script import read_script
 
     places = sorted(each for each in (folder / FOLDER).glob("*") if (each / "script.jsonl").exists())
@@ -126,7 +125,7 @@ def gather(folder: Path) -> None:
         return
     own = read_script(folder)
     scripts = [(each, found) for each in places if (found := read_script(each)) is not None]
-    lines = [_summary(int(each.name), found) for each, found in scripts]
+    lines = [_counted(int(each.name), found) for each, found in scripts]
     busy = max(scripts, key=lambda each: int(each[1].counts.get("updates", 0) or 0), default=None)
     with (folder / "script.jsonl").open("a", encoding="utf-8") as file:
         if busy is not None and own is not None and not own.counts.get("updates") and busy[1].counts.get("updates"):
@@ -156,25 +155,7 @@ def _adopt(child: Path, folder: Path) -> None:
     (folder / "run.json").write_text(json.dumps(meta), encoding="utf-8")
 
 
-def _summary(number: int, script: Any) -> dict[str, Any]:
-    """What ranks have in common, update by update."""
-    steps: dict[str, list[float | None]] = {}
-    weights: dict[str, float] = {}
-    first: list[float] = []
-    for audit in script.audits:
-        for event in audit.events:
-            if event.kind == "step" and len(steps) < 512:
-                steps[f"{event['optimizer']}@{event.update}"] = [event.get("grad_norm"), event.get("lr")]
-            elif event.kind == "weights" and event.get("norm") is not None:
-                weights[f"{event['module']}@{event.update}"] = float(event["norm"])
-        if not first and len(audit.nodes) >= 16:
-            acted = audit.nodes.acted
-            first = [float(each) for each in audit.nodes.obs_stats[acted, 2][:256]]
-            first += [float(each) for each in audit.nodes.reward[acted][:256]]
-    own = script.things.get("rank", {}).get("own", {})
-    return {
-        "kind": "child", "number": number, "rank": own.get("rank"), "world": own.get("world"),
-        "updates": script.counts.get("updates", 0), "env_steps": script.counts.get("env_steps", 0),
-        "seeds": [each.get("value") for each in script.noted("seed")][:8], "steps": steps, "weights": weights,
-        "seen": first,
-    }  # fmt: skip
+def _counted(number: int, script: Any) -> dict[str, Any]:
+    """That it was there; what it did is compared when the run is read, see forensics/rank_summary.py."""
+    counts = {name: script.counts.get(name, 0) for name in ("updates", "env_steps")}
+    return {"kind": "child", "number": number, **counts}

@@ -21,6 +21,7 @@ from rldebug.capture.stand_in import calling_line, out_of_reach, replace_in_fami
 
 GROUP = "distributions"
 METHODS = ("log_prob", "entropy", "sample", "rsample")
+_BOTH = {"sample_and_log_prob": "sample", "rsample_and_log_prob": "rsample"}  # of libraries: both in one call
 _OF_A_LINE = 256  # events of one kind and line of code in an audit; a rollout has as many as it has steps
 _ROWS = 4096
 _VALUES = 16_384  # of one array
@@ -32,7 +33,7 @@ def install(session: Any) -> None:
     global watch
     watch = Distributions(session)
     switch = session.switch
-    replace_in_family(switch, GROUP, Distribution, METHODS, _method)
+    replace_in_family(switch, GROUP, Distribution, (*METHODS, *_BOTH), _method)
     switch.replace(GROUP, torch, "multinomial", _multinomial)
     tell_torchscript(torch.multinomial, "aten::multinomial", switch)
     switch.replace(GROUP, Tensor, "multinomial", _multinomial)
@@ -52,7 +53,7 @@ def _method(name: str, original: Any) -> Any:
         mine = here.watch
         if mine is None or mine.inside():
             return original(self, *args, **kwargs)
-        if name == "sample":
+        if name in ("sample", "sample_and_log_prob"):
             mine.session.drew()
         if mine.session.audit is None:
             return original(self, *args, **kwargs)
@@ -61,7 +62,11 @@ def _method(name: str, original: Any) -> Any:
             result = original(self, *args, **kwargs)
         finally:
             mine.enter(False)
-        mine.look(name, self, args, kwargs, result)
+        if name in here._BOTH and isinstance(result, tuple) and len(result) == 2:
+            mine.look(here._BOTH[name], self, args, kwargs, result[0])
+            mine.look("log_prob", self, result[:1], {}, result[1])
+        else:
+            mine.look(name, self, args, kwargs, result)
         return result
 
     return stand_in(original, call)

@@ -49,6 +49,8 @@ def stand_in(gate: Gate, told: str, original: Callable[..., Any]) -> Callable[..
         if inside:
             if told == "reset":
                 watch.shared.renewed = True
+            elif told == "time_step":
+                return watch.within(original, self, args, kwargs)
             return original(self, *args, **kwargs) if inside is True else inside(told, original, self, args, kwargs)
         return getattr(watch, told)(original, self, args, kwargs)
         owner  # noqa: B018
@@ -104,6 +106,7 @@ class Shared:
         self.waiting: dict[int, Any] = {}  # calls kept back, see hand_rolled.py
         self.holding = 0  # calls under way that may be no environment's
         self.renewed = False  # something was reset within the call under way
+        self.ended = ""  # how an episode ended within it: cut or over, where an environment within said which
         self.within: Any = True  # or what is handed the calls within the next one, as looks.py is
         self.light = getattr(log, "light", None)  # of a log that only counts: told of a step, and of nothing else
         self.ranges = self.light is not None and torch.version.cuda is not None  # for Nsight Systems

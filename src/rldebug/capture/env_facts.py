@@ -77,6 +77,12 @@ def autoreset_of(env: Any) -> str:
     return "disabled"
 
 
+def declares_autoreset(env: Any) -> bool:
+    """Whether it says itself how it restarts; where not, Gymnasium's own way is taken for granted."""
+    told = (attribute(each, "metadata") for each in chain(env))
+    return any(isinstance(each, dict) and each.get("autoreset_mode") is not None for each in told)
+
+
 def facts_of(env: Any, created: tuple[str, int] | None = None) -> dict[str, Any]:
     layers = list(chain(env))
     spec = next((found for each in reversed(layers) if (found := _spec(each)) is not None), None)
@@ -89,8 +95,8 @@ def facts_of(env: Any, created: tuple[str, int] | None = None) -> dict[str, Any]
         "id": str(name),
         "class": type(layers[-1]).__name__,
         "wrappers": [type(each).__name__ for each in layers[:-1]],
-        **_observations(_space(layers, "observation_space")),
-        **_actions(_space(layers, "action_space")),
+        **observation_facts(_space(layers, "observation_space")),
+        **action_facts(_space(layers, "action_space")),
         # In a worker process the wrapper is out of sight: what the environment was registered with is told instead.
         "time_limit": limit if visible or limit is not None else getattr(spec, "max_episode_steps", None),
         "registered_limit": getattr(registered, "max_episode_steps", None),  # stays when the wrapper is taken off
@@ -150,7 +156,7 @@ def _space(layers: list[Any], name: str) -> Any:
     return None
 
 
-def _observations(space: Any) -> dict[str, Any]:
+def observation_facts(space: Any) -> dict[str, Any]:
     low, high = _bounds(space)
     return {
         "obs_space": None if space is None else type(space).__name__,
@@ -162,7 +168,7 @@ def _observations(space: Any) -> dict[str, Any]:
     }
 
 
-def _actions(space: Any) -> dict[str, Any]:
+def action_facts(space: Any) -> dict[str, Any]:
     low, high = _bounds(space)
     told = low is not None and high is not None and low.size <= _WIDE
     return {

@@ -17,7 +17,7 @@ import numpy as np
 from rldebug.capture.env_block import FEWEST, Aside, Block, suits
 from rldebug.capture.env_nodes import Memory
 from rldebug.capture.env_stream import Node, Stream, When
-from rldebug.capture.env_values import copied, flag, inner_of, number, one, strong, weak
+from rldebug.capture.env_values import STILL, copied, flag, inner_of, number, one, strong, weak
 from rldebug.capture.fingerprints import fingerprint, flat
 
 _ROUND = 256  # environments that are stepped in turn
@@ -194,7 +194,7 @@ class EnvLog(Memory):
         final: Any,
     ) -> None:  # fmt: skip
         before = stream.current[lane]
-        if obs is None and stream.over[lane]:
+        if obs is STILL or (obs is None and stream.over[lane]):
             return  # an agent that is out, while others play on
         done = terminated or truncated
         phantom = stream.over[lane] and stream.autoreset == "next-step"

@@ -183,9 +183,7 @@ def _from_fields(fields: Mapping[str, Any]) -> Step | None:
     if obs is None or reward is None:
         return None
     if "step_type" in fields and "discount" in fields:  # dm_env.TimeStep
-        last = int(fields["step_type"]) == _LAST
-        over = number(fields["discount"]) == 0.0
-        return _step(fields[obs], fields[reward] or 0.0, last and over, last and not over, {}, "TimeStep")
+        return _from_time_step(fields[obs], fields[reward], fields["step_type"], fields["discount"])
     terminated, truncated, done = _first(fields, _TERMINATED), _first(fields, _TRUNCATED), _first(fields, _DONE)
     ended = terminated or done
     if ended is None or not _flags(fields[ended], strict=False):
@@ -193,6 +191,16 @@ def _from_fields(fields: Mapping[str, Any]) -> Step | None:
     info = fields.get("info") if isinstance(fields.get("info"), dict) else {}
     cut = fields[truncated] if truncated is not None else None
     return _step(fields[obs], fields[reward], fields[ended], cut, info, "fields")
+
+
+def _from_time_step(obs: Any, reward: Any, kind: Any, discount: Any) -> Step | None:
+    """The last step of an episode with a discount of 0 is its end, with another it was cut off."""
+    if np.ndim(kind):  # of a pool of environments
+        last, over = np.ravel(kind) == _LAST, np.ravel(discount) == 0.0
+        return _step(getattr(obs, "obs", obs), reward, last & over, last & ~over, {}, "TimeStep")
+    last = int(kind) == _LAST
+    over = number(discount) == 0.0
+    return _step(obs, 0.0 if reward is None else reward, last and over, last and not over, {}, "TimeStep")
 
 
 def _step(obs: Any, reward: Any, ended: Any, cut: Any, info: Any, api: str) -> Step | None:

@@ -9,6 +9,8 @@ from weakref import ref
 
 import numpy as np
 
+STILL = object()  # in place of an observation: this lane took no part in the call
+
 
 def parts_of(value: Any, lanes: int) -> Sequence[Any]:
     if isinstance(value, dict):

@@ -12,7 +12,7 @@ import numpy as np
 
 from rldebug.capture import nvtx
 from rldebug.capture.env_calls import GROUP, Gate, Shared, cover_class, stand_in
-from rldebug.capture.env_facts import autoreset_of, facts_of, innermost, unwrapped
+from rldebug.capture.env_facts import autoreset_of, declares_autoreset, facts_of, innermost, unwrapped
 from rldebug.capture.env_results import batch, copied, finals, host, number, plain_batch, reset_obs, understand
 from rldebug.capture.env_values import seed_of
 from rldebug.capture.place import users_line
@@ -186,6 +186,8 @@ class Watch:
             return result
         self.shared.renewed = False
         try:
+            if quick[4] is not None:
+                self.renews(known, env)
             inner = known.inner()
             stream = known.stream or self.stream_of(known, inner)
             if stream is None or not stream.vector or stream.lanes != known.lanes:
@@ -357,10 +359,18 @@ class Watch:
                 final = finals(info, True, 1, obs)
                 if renewed:
                     known.facts["resets_itself"] = True
+                if self.shared.ended == "cut":
+                    self.count_cut(known, bool(truncated))
             known.plain = True
             self.log.step(known.inner(), action, obs, reward, terminated, truncated, final)
         else:
             self.saw_other(known, env, action, result, renewed)
+
+    def count_cut(self, known: Known, told: bool) -> None:
+        """The environment within has cut the episode off: whether that was handed on."""
+        self.shared.ended = ""
+        name = "cuts_told" if told else "cuts_untold"
+        known.facts[name] = known.facts.get(name, 0) + 1
 
     def saw_other(self, known: Known, env: Any, action: Any, result: Any, renewed: bool) -> None:
         """Anything but the five of Gymnasium with one number for the reward."""
@@ -377,6 +387,12 @@ class Watch:
         if step.lanes > 1:
             action = batch(action, step.lanes)
         self.log.step(known.inner(), action, step.obs, step.reward, step.terminated, step.truncated, step.final_obs)
+
+    def renews(self, known: Known, env: Any) -> None:
+        """Last observations beside those of the reset: it has restarted within the step, though it does not say so."""
+        stream = self.stream_of(known, known.inner())
+        if stream is not None and stream.autoreset == "next-step" and not declares_autoreset(env):
+            stream.autoreset = "same-step"
 
     def saw_nothing(self, known: Known) -> None:
         """A step of which nothing can be read is counted."""
@@ -398,6 +414,8 @@ class Watch:
             return
         done = np.asarray(terminated, dtype=bool) | np.asarray(truncated, dtype=bool)
         final = finals(info, done, lanes, None, batched=True) if info and done.any() else None
+        if final is not None:
+            self.renews(known, env)
         action, obs = batch(action, lanes), batch(obs, lanes)
         if lanes == 1:
             reward, terminated, truncated = number(reward), bool(np.all(terminated)), bool(np.all(truncated))

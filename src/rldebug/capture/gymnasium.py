@@ -2,6 +2,7 @@
 
 Works on any object with `reset` and `step` of the Gymnasium 1.x signature, single or vectorised, and understands the
 three autoreset modes: in `NEXT_STEP` mode the step after an ending is a reset, not a transition, and is not counted.
+The dicts of PettingZoo's parallel environments, and the TimeSteps of dm_env, are understood too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rldebug.capture.env_results import understand
 from rldebug.rollout import Episodes
 
 _KEPT = 4096  # episodes between two readings; a phase without updates must not grow memory
@@ -41,6 +43,7 @@ class EnvWatch:
     outside: int = 0
     looked: int = 0
     _off: bool = False
+    _inside: bool = False  # a step is under way
     _mode: str = "disabled"
     _running: Any = None  # per env: return and length of the episode under way, and whether it has ended
     _info: dict[str, list[float]] = field(default_factory=dict)
@@ -84,7 +87,11 @@ class EnvWatch:
         self._originals = {}
 
     def _stepped(self, step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        result = step(*args, **kwargs)
+        self._inside = True
+        try:
+            result = step(*args, **kwargs)
+        finally:
+            self._inside = False
         if not self._off:
             action = args[0] if args else next(iter(kwargs.values()), None)
             self._sandbox(self._saw_step, action, result)
@@ -94,7 +101,7 @@ class EnvWatch:
         options = kwargs.get("options")
         mask = options.get("reset_mask") if isinstance(options, dict) else None  # now: Gymnasium takes it out of there
         result = reset(*args, **kwargs)
-        if not self._off:
+        if not self._off and not self._inside:  # one that a step calls is part of that step
             self._sandbox(self._saw_reset, mask)
         return result
 
@@ -171,22 +178,22 @@ class EnvWatch:
 
     def _saw_step(self, action: Any, result: Any) -> None:
         self.on_step()  # before this step is counted: a line that is still open ends with the step before
-        obs, reward, terminated, truncated, info = result
+        obs, reward, terminated, truncated, info, there = _five_of(result, self._agents())
         reward = np.atleast_1d(np.asarray(reward, dtype=np.float64))
         terminated = np.atleast_1d(np.asarray(terminated, dtype=bool))
         truncated = np.atleast_1d(np.asarray(truncated, dtype=bool))
         if self._running is None or len(self._running[0]) != len(reward):
             self._running = (np.zeros(len(reward)), np.zeros(len(reward), dtype=np.int64), np.zeros(len(reward), bool))
         total, length, ended = self._running
-        live = ~ended
-        if ended.any():
+        live = ~ended & there
+        if bool((ended & there).any()):
             if self._mode == "next-step":
                 total[ended] = 0.0
                 length[ended] = 0
                 ended[:] = False
             else:
-                self.stepped_after_end += int(ended.sum())
-                self.ended_again += int((ended & (terminated | truncated)).sum())
+                self.stepped_after_end += int((ended & there).sum())
+                self.ended_again += int((ended & there & (terminated | truncated)).sum())
         total += np.where(live, reward, 0.0)
         length += live
         count = int(live.sum())
@@ -249,15 +256,36 @@ class EnvWatch:
             env, seen = getattr(env, "__dict__", {}).get("env"), seen + 1
         return False
 
+    def _agents(self) -> list[Any]:
+        """Of an environment of several agents: all that may ever take part."""
+        asked = callable(getattr(self.env, "observation_space", None))
+        return list(getattr(self.env, "possible_agents", ())) if asked else []
+
     def _vector(self) -> bool:
         return isinstance(getattr(self.env, "num_envs", None), int)
 
     def _autoreset(self) -> str:
+        if callable(getattr(self.env, "observation_spec", None)) and not hasattr(self.env, "observation_space"):
+            return "next-step"  # dm_env: a step after the last one starts the next episode
         if not self._vector():
             return "next-step" if self._wrapped("Autoreset", "AutoResetWrapper") else "disabled"
         mode = (getattr(self.env, "metadata", None) or {}).get("autoreset_mode")
         name = str(getattr(mode, "name", mode or "NEXT_STEP"))
         return name.lower().replace("_", "-").replace("nextstep", "next-step").replace("samestep", "same-step")
+
+
+def _five_of(result: Any, agents: list[Any]) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """Gymnasium's five, and of which lanes they are: of several agents, those that are still there."""
+    if agents and isinstance(result, tuple) and isinstance(result[1], dict):
+        obs, reward, terminated, truncated, info = result
+        columns = [[given.get(each, 0) for each in agents] for given in (reward, terminated, truncated)]
+        return list(obs.values()), *columns, info, np.array([each in reward for each in agents])
+    if hasattr(result, "step_type"):
+        step = understand(result)
+        if step is None:
+            raise ValueError(f"a TimeStep of which reward or observation cannot be read: {type(result).__name__}")
+        return step.obs, step.reward, step.terminated, step.truncated, {}, True
+    return *result, True
 
 
 class _StandIn:

@@ -17,6 +17,7 @@ opaque   anything else that was done to one of these
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ from rldebug.capture.loss_nodes import VIEWS, Node, base_name, saved
 
 Clip = tuple[float | None, float | None]
 PICKS = 32  # actions of so many dimensions are told apart
+_NEAR = 2.0  # logarithm of a ratio up to which it may be clipped
 
 
 @dataclass
@@ -122,13 +124,17 @@ def exponential(node: Node, first: Mark) -> Mark:
         return LEAF if first.tag == "leaf" else NET
     if first.sign > 0 and not first.shifted and not first.reparameterised:
         return first.but(tag="prob", of=node)
-    return first.but(tag="ratio", sign=1.0, inverted=first.sign < 0, of=node)
+    low, high = (None if each is None else math.exp(each) for each in first.clip or (None, None))
+    clip = None if first.clip is None else (low, high)
+    return first.but(tag="ratio", sign=1.0, inverted=first.sign < 0, clip=clip, of=node)
 
 
 def clamped(node: Node, name: str, first: Mark) -> Mark:
+    bounds = number_of(saved(node, "min")), number_of(saved(node, "max"))
     if first.tag in ("ratio", "prob"):
-        low, high = saved(node, "min"), saved(node, "max")
-        return first.but(clip=(number_of(low), number_of(high)), of=node)
+        return first.but(clip=bounds, of=node)
+    if first.tag == "logp" and first.shifted and any(each is not None and abs(each) < _NEAR for each in bounds):
+        return first.but(clip=bounds, of=node)  # the logarithm of a ratio; further away it only keeps numbers finite
     return first if first.tag in ("table", "probs", "logp", "square", "leaf", "log") else NET
 
 

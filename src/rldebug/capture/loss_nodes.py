@@ -175,7 +175,7 @@ def line_of(node: Node) -> tuple[str, int] | None:
         frames = node.metadata.get("traceback_") or ()
         for frame in reversed(list(frames)):
             found = _FRAME.search(frame)
-            if found and not found[1].startswith(_OURS) and not found[1].startswith("<"):
+            if found and not found[1].startswith(_OURS) and (found[1][0] != "<" or found[1].startswith("<ipython")):
                 return found[1], int(found[2])
     except Exception:
         pass

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import torch
 from torch import Tensor
 
-from rldebug.capture.loss_forms import squared
+from rldebug.capture.loss_forms import number_of, squared
 from rldebug.capture.loss_mark import SQUARES, Mark
 from rldebug.capture.loss_marks import Marks
 from rldebug.capture.loss_nested import nested_of
@@ -98,6 +99,8 @@ def _step(node: Node, output: int, path: Path, marks: Marks, values: Values, fou
         return _dotted(node, name, path, marks)
     if name in VIEWS and passes(node, mark):
         return [(*under[0], path.but(views=(*path.views, (node, output))))]
+    if name in ("Clamp", "ClampMin", "ClampMax") and mark.tag == "square":
+        return _capped(node, path)
     if name in ("Minimum", "Maximum", "Where", "Min", "Max"):
         return nested_of(node, output, name, mark, path, marks, values, found)
     if name in ("MaskedFill", "IndexPut") and mark.tag not in ("table", "probs"):
@@ -281,6 +284,21 @@ def _fused(node: Node, output: int, name: str, mark: Mark, path: Path, found: li
     kind = mark.tag if name != "KlDiv" else "kl"
     found.append(Piece(kind, node, output, mark, path))
     return []
+
+
+def _capped(node: Node, path: Path) -> Next | None:
+    """A squared error held within bounds: rows beyond them push nothing, as if they were left out."""
+    error = saved(node, "self")
+    if not isinstance(error, Tensor):
+        return None
+    low, high = number_of(saved(node, "min")), number_of(saved(node, "max"))
+    within = torch.ones_like(error, dtype=torch.bool)
+    if low is not None:
+        within &= error >= low
+    if high is not None:
+        within &= error <= high
+    inner = node.next_functions[0]
+    return [(*inner, path if bool(within.all()) else weighted(path, within, False, len(path.views)))]
 
 
 def _masked(node: Node, name: str, path: Path) -> Next | None:

@@ -57,6 +57,9 @@ def _put_log_prob(rows: Rows, node: Node, at: int, negative: bool, piece: Piece,
         value = values.of(node, at, loose=True)
     if value is not None and negative:
         value = -value
+    own = shape_of(piece.node, piece.output)
+    if value is not None and [each for each in value.shape if each > 1] == [each for each in own if each > 1]:
+        value = value.reshape(own)  # an axis of one lies between it and the ratio
     put(rows, "logp" if exact else "logp_up_to_constant", value, piece.path, room)
 
 

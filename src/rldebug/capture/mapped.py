@@ -1,7 +1,7 @@
-"""Calls under torch.vmap: one network, given several batches at once. They are the rows of one large batch.
+"""Calls under torch.vmap. One network, given several batches at once: they are the rows of one large batch. An ensemble
+that is mapped over its weights, and given one batch: it has several answers to each row, an output for each member.
 
-Only where the network is the same for all of them. An ensemble that is mapped over its weights has several answers to
-one row, and other transforms of torch.func have tensors that mean nothing outside of them.
+Other transforms of torch.func have tensors that mean nothing outside of them.
 """
 
 from __future__ import annotations
@@ -28,3 +28,45 @@ def unmapped(module: nn.Module, value: Any) -> list[Tensor]:
             return []
         found.append(inside.movedim(functorch.maybe_get_bdim(each), 0).flatten(0, 1))
     return found
+
+
+def is_ensemble(module: nn.Module) -> bool:
+    functorch: Any = torch._C._functorch
+    return functorch.maybe_current_level() == 1 and any(
+        functorch.is_batchedtensor(each) for part in module.modules() for each in held_by(part)
+    )
+
+
+def held_by(part: nn.Module) -> list[Tensor]:
+    own = vars(part)
+    return [each for each in (*own["_parameters"].values(), own.get("weight")) if isinstance(each, Tensor)]
+
+
+def given_to_all(value: Any) -> list[Tensor]:
+    """The tensors that all members of an ensemble are given; none where each has a batch of its own."""
+    functorch: Any = torch._C._functorch
+    found: list[Tensor] = []
+    for each in value if isinstance(value, (tuple, list)) else (value,):
+        if not isinstance(each, Tensor):
+            continue
+        if not functorch.is_functorch_wrapped_tensor(each):
+            found.append(each)
+            continue
+        members = answers([each])
+        if not members or not all(torch.equal(members[0], other) for other in members[1:]):
+            return []
+        found.append(members[0])
+    return found
+
+
+def answers(value: Any) -> list[Tensor]:
+    """What an ensemble said, a tensor for each member; of several outputs those of the first member come first."""
+    functorch: Any = torch._C._functorch
+    given = [each for each in (value if isinstance(value, (tuple, list)) else (value,)) if isinstance(each, Tensor)]
+    whole: list[Tensor] = []
+    for each in given:
+        inside = functorch.get_unwrapped(each) if functorch.is_batchedtensor(each) else None
+        if inside is None or functorch.maybe_get_level(each) != 1 or functorch.is_functorch_wrapped_tensor(inside):
+            return []
+        whole.append(inside.movedim(functorch.maybe_get_bdim(each), 0))
+    return [part for member in zip(*(each.unbind(0) for each in whole), strict=True) for part in member]

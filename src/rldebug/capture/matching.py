@@ -21,6 +21,7 @@ from rldebug.capture.fingerprints import row_fingerprints
 
 ROWS = 4096  # of a batch that are looked at
 ALIASES = 1 << 16
+_TRIED = 4  # of several tensors that a network is given
 _ENOUGH = 0.5  # of the rows are found: this is the way they went
 _PAIRS = 128
 
@@ -127,21 +128,33 @@ class Matcher:
         self.aliases: dict[int, int] = {}  # fingerprint of an input row -> node id
         self._learned: tuple[list[int], NDArray[np.int64]] = ([], np.empty(0, dtype=np.int64))
         self._last: dict[tuple[int, tuple[int, ...]], str] = {}  # (stream, width of the input) -> the way that worked
+        self.place = 0  # which of several tensors the rows were found in, the last time
 
     def rows(self, tensors: Sequence[Tensor]) -> tuple[NDArray[np.int64], str]:
         """Node ids of the rows of a network's input, the best-matched of several; and the way they were found."""
         best: tuple[float, NDArray[np.int64], str] = (0.0, np.empty(0, dtype=np.int64), "none")
-        for tensor in list(tensors)[:4]:
-            array = to_numpy(tensor)
+        self.place = 0
+        for place in self._promising(tensors):
+            array = to_numpy(tensors[place])
             if array is None:
                 continue
             ids, how = self._match(array)
             share = _share(ids)
+            if share > best[0]:
+                self.place = place
             if share > best[0] or (best[0] == 0.0 and len(ids) > len(best[1])):
                 best = (share, ids, how)
             if share == 1.0:
                 break
         return best[1], best[2]
+
+    def _promising(self, tensors: Sequence[Tensor]) -> list[int]:
+        """A whole batch in a dictionary has actions, rewards and more beside the observations."""
+        places = list(range(len(tensors)))
+        if len(places) > _TRIED:
+            shapes = {stream.shape for stream in self._likely()}
+            places.sort(key=lambda each: tuple(tensors[each].shape[1:]) not in shapes)
+        return places[:_TRIED]
 
     def learn(self, array: NDArray[Any]) -> NDArray[np.int64] | None:
         """Rows that nothing explains, as many as there are lanes: the current observations, as the program has them."""

@@ -10,6 +10,7 @@ import re
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
 from typing import Any
 from weakref import ref
 
@@ -20,7 +21,9 @@ from torch import Tensor, nn
 from torch.nn.modules import module as module_hooks
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
-from rldebug.capture.mapped import unmapped
+from rldebug.capture.env_facts import lying_in
+from rldebug.capture.lent import Lent
+from rldebug.capture.mapped import answers, given_to_all, is_ensemble, unmapped
 from rldebug.capture.matching import ROWS, to_numpy
 from rldebug.capture.modules import transformed
 from rldebug.capture.output_gradients import OutputGradients
@@ -60,6 +63,7 @@ class Networks:
         self._nested = 0
         self._gradients = OutputGradients(session)
         self._tokens = Tokens(session)
+        self._lent = Lent(session.registry)
 
     def begin(self) -> None:
         if self._handles or not self.session.switch.on(GROUP):
@@ -90,7 +94,7 @@ class Networks:
         if stack is None:
             stack = self._here.stack = []
         stack.append(id(module))
-        if args and isinstance(args[0], Mapping) and not isinstance(args[0], dict):
+        if args and is_table(args[0]):
             # Given a whole table, of which it picks what its parts are given: those are the networks.
             stack.append(_OPEN)
 
@@ -120,15 +124,20 @@ class Networks:
         session, audit = self.session, self.session.audit
         if audit is None:
             return
+        ensemble = False
         if transformed():
-            args, output = unmapped(module, args), unmapped(module, output)
+            ensemble = is_ensemble(module)
+            args = given_to_all(args) if ensemble else unmapped(module, args)
+            output = answers(output) if ensemble else unmapped(module, output)
             if not args or not output:
                 return
         if not depth:
             self._outside.add(id(module))
-        inputs = [each for each in tensors_in((args, kwargs)) if each.numel()]
+        inputs = [each for each in tensors_in((with_tensors(args), kwargs)) if each.numel()]
         rows, how = self._rows(inputs)
         acting = self._is_acting(rows)
+        if how not in ("none", "tag") and 0 < (place := session.matcher.place) < len(inputs):
+            inputs.insert(0, inputs.pop(place))  # the observation stands first, whatever the order of a dictionary
         if acting:
             rows = self._current(inputs, rows, how)
         elif how in ("none", "alias") and inputs and session.just_acted_on != audit.log.calls:
@@ -143,7 +152,7 @@ class Networks:
         if acting:
             session.just_acted_on = audit.log.calls
         audit.refer(rows)
-        name = session.registry.module(module)
+        name = session.registry.module(self._lent.network(module))
         session.called(name, module, acting=acting, grad=torch.is_grad_enabled(), rows=len(rows))
         count = len(rows)
         arrays: dict[str, NDArray[Any]] = {"rows": rows}
@@ -176,7 +185,7 @@ class Networks:
             "line": users_line(2),
         }
         audit.event("call", detail, {name: each for name, each in arrays.items() if len(each) == count})
-        if not acting and not late:
+        if not acting and not late and not ensemble:  # its members were told apart just now: no loss has seen those
             self._gradients.follow(name, outputs, count)
             self._tokens.follow(name, module.training, inputs, outputs)
 
@@ -255,6 +264,18 @@ class Networks:
         arrays[name] = kept.astype(np.float32) if kept.dtype.kind == "f" else kept.copy()
 
 
+def is_table(value: Any) -> bool:
+    """A TensorDict, a Batch, a record of the user's: entries by name, and no tensor or collection of them itself."""
+    if isinstance(value, (dict, list, tuple, Tensor, np.ndarray, torch.distributions.Distribution, nn.Module)):
+        return False
+    kind = type(value)
+    if isinstance(value, Mapping) or is_dataclass(kind):
+        return True
+    # What can be made an array of is rows: frames that are stacked when they are asked for.
+    rows = kind in (str, bytes, range) or lying_in(kind, "__array__") is not None
+    return lying_in(kind, "__getitem__") is not None and not rows
+
+
 def tensors_in(value: Any, depth: int = 0) -> Iterator[Tensor]:
     """Tensors in what a module is given or gives back; of a distribution its parameters."""
     if isinstance(value, Tensor):
@@ -267,6 +288,15 @@ def tensors_in(value: Any, depth: int = 0) -> Iterator[Tensor]:
             yield from tensors_in(each, depth + 1)
     elif isinstance(value, torch.distributions.Distribution):
         yield from parameters_of(value)
+
+
+def with_tensors(args: Any) -> Any:
+    """What a module is given, with tensors for arrays: one whose first argument is an array makes them itself."""
+    if not args or not isinstance(args[0], np.ndarray):
+        return args
+    return tuple(
+        torch.tensor(each) if isinstance(each, np.ndarray) and each.dtype.kind in "fiub" else each for each in args
+    )
 
 
 def parameters_of(dist: torch.distributions.Distribution) -> Iterator[Tensor]:

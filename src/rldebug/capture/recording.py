@@ -27,6 +27,7 @@ CELLS = 1 << 15  # of an output, up to which it is kept whole
 _PRINT = (1 << 52) - 1  # bits of a fingerprint that a float holds exactly
 _HOPS = 10  # steps that are followed from each row: a target may add up the rewards of several
 _WORLD = 1024  # nodes before it that are kept, where observations come back: one of them stands for many steps
+_RECENT = 48  # events before a loss is minimised among which those that made it are looked for
 _MERGED = ("call", "logp", "sample", "entropy")  # kinds of which there is one for each step of the environment
 
 
@@ -56,10 +57,19 @@ class Recording:
         """Every loss was seen often enough: what is new is only how often a row is learned from."""
         return self.steps > self.newest + SEEN
 
-    def event(self, kind: str, detail: dict[str, Any], arrays: dict[str, NDArray[Any]] | None = None) -> None:
+    def event(
+        self,
+        kind: str,
+        detail: dict[str, Any],
+        arrays: dict[str, NDArray[Any]] | None = None,
+        *,
+        update: int | None = None,
+    ) -> None:
+        """`update`: the optimizer steps so far, where it is of an earlier time than now."""
         if len(self.events) >= (MERGED if kind in _MERGED else EVENTS):
             return
-        event = Event(len(self.events), kind, self.updates(), self.log.calls, detail, arrays or {})
+        now = self.updates() if update is None else update
+        event = Event(len(self.events), kind, now, self.log.calls, detail, arrays or {})
         self.events.append(event)
         if self.heard is not None:
             self.heard(event)
@@ -73,6 +83,19 @@ class Recording:
     def refer(self, ids: NDArray[np.int64]) -> None:
         if len(self.referred) < NODES:
             self.referred.update(ids[ids >= 0].tolist())
+
+    def asked_at(self, modules: Sequence[str], rows: NDArray[np.int64]) -> int | None:
+        """The optimizer steps before networks were last asked about these rows, to learn from their answers. Losses
+        that are computed together are minimised one by one: the steps of the others in between change nothing. None
+        where a step of the same networks lies in between."""
+        for event in self.events[: -_RECENT - 1 : -1]:
+            if event.kind == "step" and any(each in event.detail.get("grad_norms", ()) for each in modules):
+                return None
+            if event.kind == "call" and event.detail["grad"] and event.detail["module"] in modules:
+                given = event.arrays["rows"]
+                if 0 < len(given) <= len(rows) and np.array_equal(given, rows[: len(given)]):
+                    return event.update
+        return None
 
     def finish(self) -> Audit:
         """As it is written. The nodes are those of this stretch, those that rows referred to, and where they lead."""

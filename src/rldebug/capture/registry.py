@@ -42,6 +42,7 @@ class Registry:
         return name
 
     def optimizer(self, optimizer: Optimizer) -> str:
+        optimizer = innermost(optimizer)
         name = self.known(optimizer)
         if name is None:
             name = self._register(optimizer, self.optimizers)
@@ -66,6 +67,15 @@ class Registry:
         self.lines[name] = users_line()
         self.labels[name] = label or ""
         return name
+
+
+def innermost(optimizer: Optimizer) -> Optimizer:
+    """The one that steps: a wrapper that hands everything on, as Accelerate has, is an Optimizer by name only."""
+    seen = set()
+    while "_optimizer_step_pre_hooks" not in vars(optimizer) and id(optimizer) not in seen:
+        seen.add(id(optimizer))
+        optimizer = next((each for each in vars(optimizer).values() if isinstance(each, Optimizer)), optimizer)
+    return optimizer
 
 
 def locals_of(frame: FrameType) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from rldebug.capture import schedules as here  # what a stand-in refers to must be a module: see stand_in.py
 from rldebug.capture.norms import number
 from rldebug.capture.place import users_line
+from rldebug.capture.registry import innermost
 from rldebug.capture.stand_in import replace_in_family, stand_in
 
 GROUP = "optimizers"
@@ -70,6 +71,7 @@ class Schedules:
         optimizer = getattr(scheduler, "optimizer", None)
         if not isinstance(optimizer, Optimizer):
             return None
+        optimizer = innermost(optimizer)
         self.of[id(optimizer)] = self.of.get(id(optimizer), 0) + 1
         return (optimizer, self._rates(optimizer) if self.session.audit is not None else ())
 

@@ -52,6 +52,7 @@ class Options:
     overhead_budget: float = 0.015  # of the program's time may go into the start, audits and readings
     without: tuple[str, ...] = ()
     graph: bool = False  # the graph of an early update was asked for: it is to be judged too, not only drawn
+    late: bool = False  # the program was under way when it began: what was made and seeded before was not seen
 
 
 _current: Session | None = None  # the one that has its hooks in this process
@@ -85,6 +86,7 @@ class Session:
         self.on_event: list[Callable[[Event], None]] = []
         self.on_finish: list[Callable[[], None]] = []
         self.follower: Any = None  # makes readings of what is seen, see follow.py
+        self.declared: dict[str, Any] = {}  # what the program, or who joined, says of itself
         self.looks: Any = None  # at what networks are given, see looks.py
         self.on_look: Callable[[], None] | None = None  # between phases, in the program's own thread
         # In a process that the program has started, with its folder and options: gives what is to be called at its end.
@@ -388,6 +390,7 @@ class Session:
             phases=self.phase,
             audits=self.audits,
             streams=len(self.log.streams),
+            late=self.options.late,
             episodes=sum(each.finished for each in self.log.streams),
             seconds=round(time.monotonic() - self.started, 3),
             spent=round(self.spent, 3),

@@ -16,6 +16,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from rldebug.capture import clipping, schedules
 from rldebug.capture.norms import measured, norm_of, norms_of, number, plain
 from rldebug.capture.place import users_line
+from rldebug.capture.registry import innermost
 from rldebug.capture.stand_in import out_of_reach, stand_in, tell_torchscript
 from rldebug.capture.zeroing import Followed, follow, verdict
 
@@ -184,6 +185,9 @@ class Stepping:
     def known(self, optimizer: Optimizer) -> _Known:
         found = self._known.get(id(optimizer))
         if found is None or found.optimizer() is not optimizer:
+            inner = innermost(optimizer)
+            if inner is not optimizer:
+                return self.known(inner)
             found = self._replace(optimizer, _Known(ref(optimizer)))
         return found
 

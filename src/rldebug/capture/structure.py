@@ -30,6 +30,10 @@ def audit_parameters(
         "modules": {key: _audit_module(module, owners, list(optimizers), names) for key, module in modules.items()},
         "twice": [names.get(each, "?") for each in twice][:_LISTED],
         "twice_owners": sorted({name for each in twice for name in owners[each]}),
+        "alone": {
+            name: sum(each.numel() for each in parameters if len(owners[id(each)]) == 1)
+            for name, parameters in optimizers.items()
+        },
         "shared": len(members.get("policy", set()) & members.get("critic", set())),
         "foreign": sum(each.numel() for owned in optimizers.values() for each in owned if id(each) not in known),
     }

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 GROUPS: dict[str, str] = {
@@ -21,6 +22,7 @@ GROUPS: dict[str, str] = {
     "checkpoints": "what is saved and loaded",
     "seeds": "generators that are seeded",
     "threads": "threads and processes that are started",
+    "collectives": "what ranks do together, by torch.distributed",
     "logging": "numbers that the program logs",
     "arguments": "options that are parsed, and read",
     "warnings": "warnings that are shown",
@@ -63,6 +65,16 @@ class Switchboard:
         except Exception:
             self.failed(group)
             return None
+
+    @contextmanager
+    def asleep(self) -> Iterator[None]:
+        """Nothing is heard within: for what rldebug itself does with the program's things."""
+        awake = set(GROUPS) - self.off
+        self.off.update(awake)
+        try:
+            yield
+        finally:
+            self.off -= awake  # the very set: others hold it
 
     def failed(self, group: str) -> None:
         """Called where an exception was caught."""

@@ -104,8 +104,13 @@ class PettingZoo(Watch):
 
     def of_lanes(self, known: Known, given: Any) -> Any:
         by_agent = given if isinstance(given, dict) else {}
-        lanes = [host(by_agent.get(each)) for each in known.agents]
+        lanes = [observed(host(by_agent.get(each))) for each in known.agents]
         return lanes[0] if known.lanes == 1 else lanes
+
+
+def observed(obs: Any) -> Any:
+    """Beside a mask of actions, what is seen is under a name of its own: that is what networks are given."""
+    return obs["observation"] if isinstance(obs, dict) and {"observation", "action_mask"} <= obs.keys() else obs
 
 
 def agents_of(env: Any) -> list[Any]:

@@ -1,6 +1,7 @@
 """The command line: one file per command, found by walking this package; its function of the same name is the command.
 
 A command parses, calls, prints. What is heavy (torch, plotly) is imported inside it: `rldebug --help` need not wait.
+Beside the function a module has EXAMPLES, lines to type, and PAGE, where in docs/ to read more: both end its --help.
 """
 
 from __future__ import annotations
@@ -12,11 +13,25 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 if TYPE_CHECKING:
     import typer
 
+EXAMPLES = """
+rldebug demo                     # a planted bug, named: a minute
+rldebug run train.py --seed 1    # instead of: python train.py --seed 1
+rldebug lint train.py            # without running it
+rldebug explain < log.txt        # what a traceback means
+rldebug explain ADV003           # the page of a finding
+"""
+_HELP = """Find the bug in reinforcement-learning code written in PyTorch, and name it.
+
+`rldebug COMMAND --help` tells of each command, with examples.
+
+Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run. Of run and profile: the program's own.
+"""
 _PLAIN = {"--quiet": "quiet", "--record-only": "record_only", "--live": "live", "--profile": "profile"}
 
 
@@ -65,6 +80,7 @@ def _run_at_once(words: Sequence[str]) -> None:
 
 def application() -> typer.Typer:
     import typer
+    from typer.completion import completion_init  # type: ignore[attr-defined,unused-ignore]
 
     def options(version: bool = False) -> None:
         """Options that come before a command."""
@@ -72,7 +88,9 @@ def application() -> typer.Typer:
     told = typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
     options.__annotations__ = {"version": Annotated[bool, told], "return": None}
     app = typer.Typer(
-        help="Finds the bug in reinforcement-learning training code written in PyTorch, and names it.",
+        help=_HELP,
+        epilog=_end_of_help(EXAMPLES, "index.md"),
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -81,8 +99,18 @@ def application() -> typer.Typer:
     app.callback()(options)
     for info in sorted(pkgutil.iter_modules(__path__), key=lambda each: each.name):
         module = importlib.import_module(f"{__name__}.{info.name}")
-        app.command(info.name.replace("_", "-"), cls=getattr(module, "Command", None))(getattr(module, info.name))
+        epilog = _end_of_help(getattr(module, "EXAMPLES", ""), getattr(module, "PAGE", ""))
+        app.command(info.name.replace("_", "-"), cls=getattr(module, "Command", None), epilog=epilog)(
+            getattr(module, info.name)
+        )
+    completion_init()  # for the scripts of `rldebug completion`
     return app
+
+
+def _end_of_help(examples: str, page: str) -> str:
+    """\\b keeps a paragraph as it is written."""
+    told = f"\b\nExamples:\n{indent(examples.strip(), '  ')}\n\n" if examples else ""
+    return told + (f"Read more: docs/{page}" if page else "")
 
 
 def _print_version(wanted: bool) -> None:

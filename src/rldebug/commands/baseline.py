@@ -9,6 +9,13 @@ import typer
 if TYPE_CHECKING:
     from rldebug.evidence.baseline import Baseline
 
+EXAMPLES = """
+rldebug baseline CartPole-v1
+rldebug baseline mypkg.envs:Maze-v0 --episodes 200
+rldebug baseline FrozenLake-v1 --env-arg is_slippery=False --json -
+"""
+PAGE = "how-to/train.md"
+
 
 def baseline(
     env: Annotated[str, typer.Argument(metavar="ENV", help="A Gymnasium id, or module:Id for one of your own.")],
@@ -19,7 +26,9 @@ def baseline(
     ] = None,
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the figures as JSON; - is stdout.")] = None,
 ) -> None:
-    """Play at random, and print the return that training must beat.
+    """Play at random, and print the return to beat.
+
+    What a policy that acts at random gets, with an interval: training that does not beat it has learned nothing.
 
     Exit status: 0 played, 2 could not.
     """

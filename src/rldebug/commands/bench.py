@@ -8,12 +8,22 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+EXAMPLES = """
+rldebug bench --list                  # the programs, and whom to ask
+rldebug bench --quick                 # a tenth of them
+rldebug bench 'ppo_*' --means run
+rldebug bench --jobs 8 --ray 10.0.0.7:6379
+"""
+PAGE = "coverage.md"
+
 
 class Command(TyperCommand):
     """`--ray` may come without an address, which Typer has no words for."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         for place, each in enumerate(args):
+            if each == "--":
+                break
             if each == "--ray" and (place + 1 == len(args) or args[place + 1].startswith("-")):
                 return super().parse_args(ctx, [*args[: place + 1], "local", *args[place + 1 :]])
         return super().parse_args(ctx, args)
@@ -21,7 +31,7 @@ class Command(TyperCommand):
 
 def bench(
     cases: Annotated[
-        list[str] | None, typer.Argument(metavar="[CASE]…", help="Only these: base, base/name, or a pattern.")
+        list[str] | None, typer.Argument(metavar="CASE", help="Only these: base, base/name, or a pattern.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the programs, in minutes.")] = False,
     means: Annotated[
@@ -53,21 +63,21 @@ def bench(
         typer.Option(metavar="[ADDRESS]", help="On the Ray cluster at this address; without one, Ray is started here."),
     ] = None,
 ) -> None:
-    """Say how many planted bugs are found and named, and how many healthy programs are accused.
+    """Count planted bugs that are found, and false alarms.
+
+    Every means of rldebug is asked about programs with one mistake each, and about healthy ones, as a user would ask:
+    how many bugs are found and named, and how many healthy programs are accused.
 
     Exit status: 0 done, 1 a target is missed (with --bars) or a label contradicted (with --measure), 2 could not run.
     """
-    from functools import partial
-
     from rldebug.benchmark.ask import Answers
     from rldebug.benchmark.choose import tenth
     from rldebug.benchmark.corpus import CorpusError, read_corpus
     from rldebug.benchmark.measure import by_program, faults, tidy
-    from rldebug.benchmark.pool import spread as on_this_machine
     from rldebug.benchmark.questions import answer_all, default_answers, measure_all, questions
     from rldebug.benchmark.score import UNION, as_data, confusion, targets, verdicts
     from rldebug.benchmark.shelf import RLDEBUG
-    from rldebug.integrations.ray import spread as on_ray
+    from rldebug.integrations.ray import spreading
     from rldebug.render import benchmark as render
     from rldebug.render.json import write_data
     from rldebug.render.matrix import matrix as draw
@@ -75,7 +85,7 @@ def bench(
     whole = read_corpus(corpus)
     chosen = whole.only(cases or (), half)
     chosen = tenth(chosen) if quick else chosen
-    spread = partial(on_this_machine, jobs=jobs) if ray is None else partial(on_ray, address=ray, jobs=jobs)
+    spread = spreading(jobs, ray)
     if list_:
         render.print_tools(corpus)
         render.print_corpus(chosen, whole, by_program(chosen))
@@ -83,7 +93,11 @@ def bench(
             render.print_measured(chosen, by_program(chosen))
         return
     if measure:
-        measured = measure_all(chosen, seeds, spread, render.report_progress)
+        try:
+            measured = measure_all(chosen, seeds, spread, render.report_progress)
+        except KeyboardInterrupt:
+            typer.echo("stopped; what was measured is kept beside the programs: the same command goes on", err=True)
+            raise typer.Exit(130) from None
         tidy(whole, chosen.bases)
         render.print_measured(chosen, measured)
         raise typer.Exit(1 if any(faults(each, measured) for each in chosen.cases) else 0)
@@ -96,7 +110,10 @@ def bench(
     try:
         found = answer_all(asked, kept, spread, render.report_progress)
     except KeyboardInterrupt:
-        typer.echo(f"stopped; {len(kept.to(asked))} of {len(asked)} answers are kept in {kept.file}", err=True)
+        typer.echo(
+            f"stopped; {len(kept.to(asked))} of {len(asked)} answers are kept in {kept.file}: the same goes on",
+            err=True,
+        )
         raise typer.Exit(130) from None
     judged = verdicts(chosen.cases, found)
     if json != "-":

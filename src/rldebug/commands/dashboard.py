@@ -7,6 +7,13 @@ from typing import Annotated
 
 import typer
 
+EXAMPLES = """
+rldebug dashboard                        # every run under .rldebug/runs
+rldebug dashboard .rldebug/runs/ppo      # one run
+rldebug dashboard --port 6880 --no-open  # on a machine without a browser
+"""
+PAGE = "how-to/dashboard.md"
+
 
 def dashboard(
     runs: Annotated[
@@ -21,10 +28,14 @@ def dashboard(
     ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Print the address, and open no browser.")] = False,
 ) -> None:
-    """Open a page that shows runs while they go on: what is wrong first, then the metrics; several beside one another.
+    """Open a page that follows runs while they go on.
+
+    What is wrong stands first, then the metrics; several runs beside one another.
 
     It listens on this machine alone (127.0.0.1), and to whoever has the token in the address that it prints. It only
     reads. Ctrl-C ends it. For a page to send to somebody: rldebug report RUN --html FILE.
+
+    Exit status: 0 ended by Ctrl-C, 2 could not start.
     """
     from rldebug.dashboard.serve import DashboardError, place, serve
     from rldebug.evidence.folder import RUNS

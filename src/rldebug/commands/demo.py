@@ -7,6 +7,12 @@ from typing import Annotated
 
 import typer
 
+EXAMPLES = """
+rldebug demo
+rldebug demo --html /tmp/demo.html --json demo.json
+"""
+PAGE = "tutorial.md"
+
 
 def demo(
     html: Annotated[Path, typer.Option(metavar="FILE", help="Where the page goes.")] = Path("rldebug-demo.html"),
@@ -15,6 +21,8 @@ def demo(
     """Train a PPO with a planted bug, and name the bug.
 
     Its healthy twin is trained beside it, and must be clean. Writes the page of the broken run.
+
+    Exit status: 0 the bug was named and the twin is clean, 1 not so, 2 could not run.
     """
     from rldebug.demo import show
 

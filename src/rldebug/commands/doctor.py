@@ -9,6 +9,13 @@ import typer
 if TYPE_CHECKING:
     from rldebug.config import Config
 
+EXAMPLES = """
+rldebug doctor
+rldebug doctor --workers 16              # is it up to 16 processes?
+rldebug doctor --json machine.json       # to send along with a bug report
+"""
+PAGE = "how-to/doctor.md"
+
 
 def doctor(
     workers: Annotated[
@@ -16,8 +23,9 @@ def doctor(
     ] = None,
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout.")] = None,
 ) -> None:
-    """Examine the machine: versions, GPU, simulators, threads, memory and limits. What may crash is tried in processes
-    of its own.
+    """Examine the machine: what is installed, and what works.
+
+    Versions, GPU, simulators, threads, memory and limits. What may crash is tried in processes of its own.
 
     Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run.
     """

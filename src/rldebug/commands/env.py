@@ -6,6 +6,14 @@ from typing import Annotated
 
 import typer
 
+EXAMPLES = """
+rldebug env CartPole-v1
+rldebug env mypkg.envs:Maze --env-arg size=8
+rldebug env maze.py:make_maze --steps 50000 --json report.json
+rldebug env maze.py:Maze --automaton maze.py:follow_the_wall
+"""
+PAGE = "how-to/check-an-environment.md"
+
 
 def env(
     target: Annotated[
@@ -24,7 +32,10 @@ def env(
     ] = None,
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout.")] = None,
 ) -> None:
-    """Play an environment with agents whose behaviour is known, and examine how it keeps its contract.
+    """Check an environment, by playing it with known agents.
+
+    Its contract (what it declares beside what it emits, seeds, resets, wrappers), and what a random policy, constant
+    actions, automatons, a cheat and a tabular learner get from it.
 
     Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run.
     """

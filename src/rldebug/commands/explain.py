@@ -9,6 +9,15 @@ from typing import Annotated
 
 import typer
 
+from rldebug.commands.completion import entries
+
+EXAMPLES = """
+rldebug explain ADV003                   # or advantage-sign-flipped
+rldebug explain policy/entropy_rel       # a metric
+rldebug explain < log.txt
+python train.py 2>&1 | rldebug explain
+"""
+PAGE = "how-to/explain.md"
 _EXAMPLE = "python train.py 2>&1 | rldebug explain"
 
 
@@ -20,20 +29,22 @@ def explain(
     entry: Annotated[
         str | None,
         typer.Argument(
-            metavar="[CODE|NAME|FILE|-]",
+            metavar="CODE|NAME|FILE|-",
             help="ENT001, entropy-collapse, policy/entropy_rel …; or a file with a traceback, - or nothing for stdin.",
+            autocompletion=entries,
         ),
     ] = None,
     json: Annotated[
         str | None, typer.Option(metavar="FILE", help="Of a traceback: write the report as JSON; - is stdout.")
     ] = None,
 ) -> None:
-    """Print the page of a rule, a metric or a probe; or say what an error means, from its traceback.
+    """Print the page of a finding, or say what an error means.
 
-    A page tells what is checked, likely causes, what to try first, when it is fine, and thresholds. A traceback may be
-    as it stands in a terminal, a log, a notebook or the output of pytest; its last line alone, or a warning, will do.
+    Rules, metrics and probes have a page: it tells what is checked, likely causes, what to try first, when it is fine,
+    and thresholds. An error is given as text: a traceback as it stands in a terminal, a log, a notebook or the output
+    of pytest; its last line alone, or a warning, will do.
 
-    Exit status, of a traceback: 1, for there is a finding; 2 where no error was found in the text.
+    Exit status: 0 a page, 1 an error that was explained, 2 no such page, or no error in the text.
     """
     if entry is not None and entry != "-" and not Path(entry).is_file():
         from rldebug import catalogue

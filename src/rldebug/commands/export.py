@@ -9,15 +9,29 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rldebug.commands.completion import runs as completed
+
 if TYPE_CHECKING:
     from rldebug.evidence.tags import Convention
     from rldebug.render.exported import Viewer
+
+EXAMPLES = """
+rldebug export --tensorboard logs        # the newest run
+rldebug export ppo --tensorboard logs --tags sb3 --follow
+rldebug export ppo --wandb my-project
+rldebug export ppo --mlflow my-experiment
+"""
+PAGE = "how-to/tensorboard.md"
 
 
 def export(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="RUN", help="A run folder, or a name under .rldebug/runs; the newest if left out."),
+        typer.Argument(
+            metavar="RUN",
+            help="A run folder, or a name under .rldebug/runs; the newest if left out.",
+            autocompletion=completed,
+        ),
     ] = None,
     tensorboard: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write event files there, in a folder named as the run.")
@@ -34,7 +48,9 @@ def export(
     follow: Annotated[bool, typer.Option("--follow", help="Go on until the run ends, or Ctrl-C.")] = False,
     until: Annotated[Path | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Write a recorded run for other viewers: all readings, smoothed twins, histograms, and the diagnosis as text.
+    """Write a recorded run for TensorBoard, W&B or MLflow.
+
+    All readings, smoothed twins, histograms, and the diagnosis as text.
 
     Exit status: 0 written, 2 could not.
     """

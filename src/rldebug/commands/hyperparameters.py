@@ -7,6 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+EXAMPLES = """
+rldebug hyperparameters ppo
+rldebug hyperparameters dqn --env CartPole-v1
+rldebug hyperparameters ppo --compare train.py
+"""
+PAGE = "how-to/train.md"
+
 
 def hyperparameters(
     algo: Annotated[str, typer.Argument(metavar="ALGO", help="a2c, dqn, ppo, sac, trpo or vpg.")],
@@ -19,7 +26,9 @@ def hyperparameters(
     ] = None,
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write it as JSON; - is stdout.")] = None,
 ) -> None:
-    """Print the settings of a reference algorithm, or say where yours differ.
+    """Print a reference's settings, or where yours differ.
+
+    Each setting with its reason. A script of yours is parsed, and never run.
 
     Exit status: 0 printed or compared, 2 could not.
     """

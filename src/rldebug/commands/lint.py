@@ -7,22 +7,37 @@ from typing import Annotated
 
 import typer
 
+from rldebug.commands.completion import rules
+
+EXAMPLES = """
+rldebug lint train.py agents/
+rldebug lint --fix train.py
+rldebug lint . --ignore SEE605 --sarif lint.sarif
+rldebug lint . --json - | jq .findings
+"""
+PAGE = "how-to/lint.md"
+
 
 def lint(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Python files, and folders of them.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Python files, and folders of them.")],
     fix: Annotated[bool, typer.Option("--fix", help="Write the mends that are certain into the files.")] = False,
     select: Annotated[
-        list[str] | None, typer.Option(metavar="CODE|NAME", help="Only these rules; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="CODE|NAME", help="Only these rules; may be repeated.", autocompletion=rules),
     ] = None,
     ignore: Annotated[
-        list[str] | None, typer.Option(metavar="CODE|NAME", help="Without these rules; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="CODE|NAME", help="Without these rules; may be repeated.", autocompletion=rules),
     ] = None,
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout.")] = None,
     sarif: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write SARIF, for code-hosting sites; - is stdout.")
     ] = None,
 ) -> None:
-    """Find mistakes of reinforcement learning in source files, without running them.
+    """Find mistakes in source files, without running them.
+
+    Mistakes of reinforcement learning, by data flow: gradients clipped after the step, a target network that loads its
+    own weights, returns summed in the wrong direction.
 
     `# rldebug: ignore[name]` at the end of a line silences a rule there, `# rldebug: ignore-file[name]` in the file.
 

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from rldebug.commands.bench import Command as Command
+
+if TYPE_CHECKING:
+    from rldebug.climbs import Climb
+
+EXAMPLES = """
+rldebug probe algo:ppo
+rldebug probe my_agent.py:make_agent --first 5
+rldebug probe algo:ppo algo:dqn sb3:PPO --climbs 3 --jobs 4
+rldebug probe train.py --env-flag --env-id -- --total-timesteps 20000
+"""
+PAGE = "how-to/probe.md"
 
 
 def probe(
@@ -14,7 +27,10 @@ def probe(
         typer.Argument(metavar="TARGET", help="algo:ppo, sb3:PPO, module:make_agent, file.py:make_agent, or a script."),
     ] = None,
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- ARGS]", help="For a script: its own; {seed} stands for the seed.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[TARGET… | -- ARGS]", help="More targets; or of a script its own, {seed} stands for the seed."
+        ),
     ] = None,
     env_flag: Annotated[
         str | None,
@@ -28,7 +44,12 @@ def probe(
     seed: Annotated[int, typer.Option(min=0, help="The first one.")] = 0,
     steps: Annotated[int | None, typer.Option(min=1, help="At most, for one seed on one rung.")] = None,
     seconds: Annotated[float | None, typer.Option(help="At most, for one seed on one rung.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Rungs side by side.")] = 2,
+    climbs: Annotated[int, typer.Option(min=1, metavar="N", help="Climb so often, each from seeds of its own.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, metavar="N", help="Rungs side by side; of several climbs, those.")] = 2,
+    ray: Annotated[
+        str | None,
+        typer.Option(metavar="[ADDRESS]", help="On the Ray cluster at this address; without one, Ray is started here."),
+    ] = None,
     setting: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of the target's; may be repeated.")
     ] = None,
@@ -43,9 +64,12 @@ def probe(
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline.")] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the rungs, and stop.")] = False,
 ) -> None:
-    """Train an algorithm on tiny environments with known answers, and say what is broken in it.
+    """Train an algorithm on problems with known answers.
 
-    The last climb of each target is kept in .rldebug/probes, for `rldebug dashboard`.
+    They are tiny environments, a ladder of them: where it stops climbing tells what is broken in it.
+
+    The last climb of each target is kept in .rldebug/probes, for `rldebug dashboard`. Several targets or climbs are a
+    campaign: one that was stopped goes on with the same command.
 
     Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run, 130 stopped by Ctrl-C.
     """
@@ -71,13 +95,30 @@ def probe(
     from rldebug.script_target import target as script
     from rldebug.settings import literals
 
-    if env_flag is None and arguments:
-        raise TargetError(f"{' '.join(arguments)}: only a script takes arguments, with --env-flag")
     if env_flag is not None and (setting or defaults):
         raise TargetError("a script's settings are its own arguments: give them after --")
     names = None if probes is None else [each.strip() for each in probes.split(",") if each.strip()]
     kinds = every_probe()[:first] if first is not None else choose(names)
     config = read_config()
+    if climbs > 1 or ray is not None or (env_flag is None and arguments):
+        from rldebug.climbs import Climb
+        from rldebug.probe_target import resolve
+
+        if page is not None:
+            raise TargetError("--page draws one climb: expected one target, without --climbs and --ray")
+        more: dict[str, Any] = {
+            "gamma": gamma, "probes": [each.name for each in kinds], "whole": whole, "defaults": defaults,
+            "settings": literals(setting, "--setting"), "abilities": tuple(can or ()), "seeds": seeds, "steps": steps,
+            "seconds": seconds,
+        }  # fmt: skip
+        targets = [target, *(arguments or ())] if env_flag is None else [target]
+        for name in targets if env_flag is None else ():
+            if name.startswith("-"):
+                raise TargetError(f"{name}: only a script takes arguments, with --env-flag")
+            resolve(name, settings=more["settings"], abilities=more["abilities"], defaults=defaults)  # or says why not
+        own = tuple(arguments or ()) if env_flag is not None else ()
+        tasks = [Climb(each, seed + seeds * k, env_flag, own, more) for each in targets for k in range(climbs)]
+        raise typer.Exit(_climb_all(tasks, jobs, ray, json, config))
     shown = progress(console(stderr=True), [each.name for each in kinds])
     try:
         ladder = climb_ladder(
@@ -111,3 +152,47 @@ def probe(
     if json is not None:
         write_json(report, json)
     raise typer.Exit(130 if stopped(ladder) and not report.exit else report.exit or 0)
+
+
+def _climb_all(tasks: list[Climb], jobs: int, ray: str | None, json: str | None, config: Any) -> int:
+    """A ladder and a report for each; the exit status of the worst."""
+    from rldebug.campaign.kept import Kept, complete
+    from rldebug.campaign.task import Failed
+    from rldebug.climbs import FOLDER, climb, ladder_of
+    from rldebug.evidence.ladder_file import write_ladder
+    from rldebug.integrations.ray import spreading
+    from rldebug.probe import report_on
+    from rldebug.render.json import write_data
+    from rldebug.render.probe import print_climbs, print_ladder
+    from rldebug.render.sweep import print_failed, report_progress
+    from rldebug.render.terminal import console, print_report
+
+    kept = Kept(FOLDER)
+    try:
+        found = complete(tasks, climb, spreading(jobs, ray), kept, report_progress)
+    except KeyboardInterrupt:
+        done = sum(each.key in kept.known for each in tasks)
+        typer.echo(f"stopped; {done} of {len(tasks)} climbs are kept in {FOLDER}: the same command goes on", err=True)
+        return 130
+    failed = {str(each): result for each in tasks if isinstance(result := found[each.key], Failed)}
+    ladders = {str(each): ladder_of(found[each.key]) for each in tasks if str(each) not in failed}
+    reports = {name: report_on(each, config) for name, each in ladders.items()}
+    for name, ladder in ladders.items():
+        try:
+            write_ladder(ladder, reports[name])
+        except OSError as error:
+            typer.echo(f"the climb is not kept: {error}", err=True)
+        if json != "-":
+            print_ladder(console(), ladder)
+            print_report(reports[name], to_stdout=True)
+    if json != "-":
+        print_climbs(console(), ladders)
+    print_failed(failed)
+    status = max([each.exit or 0 for each in reports.values()] + [1 if failed else 0])
+    if json is not None:
+        told = {name: each.to_dict() for name, each in reports.items()}
+        write_data({"format": 1, "command": "probe", "exit": status, "climbs": told,
+                    "failed": {name: each.reason for name, each in failed.items()}}, json)  # fmt: skip
+    if not failed:
+        kept.forget(each.key for each in tasks)  # the next time it is asked anew: what a target imports may change
+    return status

@@ -8,8 +8,15 @@ from typing import Annotated
 
 import typer
 
+from rldebug.commands.completion import rules
 from rldebug.commands.run import Command as Command  # options end where the program begins
 
+EXAMPLES = """
+rldebug profile train.py --seed 1
+rldebug profile --seconds 60 --html profile.html train.py
+rldebug profile --speedscope p.json --no-yardstick -m mypkg.train
+"""
+PAGE = "how-to/profile.md"
 _excepthook = sys.excepthook
 
 
@@ -37,15 +44,24 @@ def profile(
     ] = True,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing.")] = False,
     select: Annotated[
-        list[str] | None, typer.Option(metavar="CODE", help="Only this rule, by code or name; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Only this rule, by code or name; may be repeated.", autocompletion=rules),
     ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(metavar="CODE", help="Not this rule; may be repeated.")] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Not this rule; may be repeated.", autocompletion=rules),
+    ] = None,
     folder: Annotated[
         Path, typer.Option(metavar="DIR", help="Where runs are kept, each in a folder of its own.")
     ] = Path(".rldebug/runs"),
-    name: Annotated[str | None, typer.Option(help="What this run is called; as the script, unless given.")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What this run is called; as the script, unless given.")
+    ] = None,
 ) -> None:
-    """Run a program as `python SCRIPT` does, time it by the parts of a training loop, and say what would speed it up.
+    """Run a program, and say where its time goes.
+
+    It runs as `python SCRIPT` does, and is timed by the parts of a training loop: simulator, acting, buffer,
+    advantages, loss, backward. What they could cost on this machine is measured, and the largest gain is named.
 
     Options of rldebug come before the script; everything after it is the script's own. Ctrl-C ends the program, and
     what it did until then is told. `rldebug run --profile` does this and looks for bugs as well.

@@ -9,14 +9,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rldebug.commands.completion import rules, runs
+
 if TYPE_CHECKING:
     from rldebug.evidence.run import Run
+
+EXAMPLES = """
+rldebug report                           # the newest run
+rldebug report ppo --html report.html --with ppo-2
+rldebug report ppo --skipped             # what could not be checked
+rldebug report --from-tensorboard logs/ppo
+"""
+PAGE = "how-to/read-a-report.md"
 
 
 def report(
     run: Annotated[
         str | None,
-        typer.Argument(metavar="RUN", help="A run folder, or a name under .rldebug/runs; the newest if left out."),
+        typer.Argument(
+            metavar="RUN",
+            help="A run folder, or a name under .rldebug/runs; the newest if left out.",
+            autocompletion=runs,
+        ),
     ] = None,
     from_tensorboard: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Diagnose a TensorBoard log instead of a recorded run.")
@@ -31,14 +45,27 @@ def report(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page that opens offline.")] = None,
     beside: Annotated[
         list[str] | None,
-        typer.Option("--with", metavar="RUN", help="Draw this run over it on the page; may be repeated."),
+        typer.Option(
+            "--with",
+            metavar="RUN",
+            help="Draw this run over it on the page; may be repeated.",
+            autocompletion=runs,
+        ),
     ] = None,
     skipped: Annotated[bool, typer.Option("--skipped", help="List the rules that could not run, and why.")] = False,
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout.")] = None,
-    select: Annotated[list[str] | None, typer.Option(metavar="CODE", help="Only this rule; may be repeated.")] = None,
-    ignore: Annotated[list[str] | None, typer.Option(metavar="CODE", help="Not this rule; may be repeated.")] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Only this rule; may be repeated.", autocompletion=rules),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Not this rule; may be repeated.", autocompletion=rules),
+    ] = None,
 ) -> None:
-    """Diagnose a recorded run, of rldebug.watch, run or profile; also one that was killed, or still goes on. With
+    """Diagnose a recorded run, or a log of one.
+
+    Runs are recorded by rldebug run, profile, watch and attach; also one that was killed, or still goes on. With
     --from-…, diagnose a run that was never watched, from the log it left.
 
     Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run.

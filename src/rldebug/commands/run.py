@@ -11,6 +11,15 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
+from rldebug.commands.completion import rules
+
+EXAMPLES = """
+rldebug run train.py --seed 1            # instead of: python train.py …
+rldebug run --html report.html -m mypkg.train --env CartPole-v1
+rldebug run --quiet --fail-on warning train.py      # in CI
+torchrun --nproc-per-node 2 -m rldebug run train.py
+"""
+PAGE = "how-to/run.md"
 _excepthook = sys.excepthook
 
 
@@ -31,6 +40,9 @@ class Command(TyperCommand):
                 return super().parse_args(ctx, [*args[:place], "--", *args[place:]])
             place += 2 if word in with_value else 1
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        return [] if ctx.params.get("program") else super().shell_complete(ctx, incomplete)
 
 
 def run(
@@ -78,9 +90,13 @@ def run(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print a report only where something is wrong.")] = False,
     select: Annotated[
-        list[str] | None, typer.Option(metavar="CODE", help="Only this rule, by code or name; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Only this rule, by code or name; may be repeated.", autocompletion=rules),
     ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(metavar="CODE", help="Not this rule; may be repeated.")] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Not this rule; may be repeated.", autocompletion=rules),
+    ] = None,
     record_only: Annotated[
         bool, typer.Option("--record-only", help="Record, and leave the diagnosis to `rldebug report`.")
     ] = False,
@@ -94,12 +110,17 @@ def run(
     folder: Annotated[
         Path, typer.Option(metavar="DIR", help="Where runs are kept, each in a folder of its own.")
     ] = Path(".rldebug/runs"),
-    name: Annotated[str | None, typer.Option(help="What this run is called; as the script, unless given.")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What this run is called; as the script, unless given.")
+    ] = None,
 ) -> None:
-    """Run a program exactly as `python SCRIPT` does, watch it, and say what is wrong with it.
+    """Run a program as it is, and say what is wrong with it.
+
+    It runs exactly as `python SCRIPT` runs it, and is watched: environments, networks, losses, optimizers. When it
+    ends, crashes or is stopped, the diagnosis goes to stderr, and the run stays in .rldebug/runs.
 
     Options of rldebug come before the script; everything after it is the script's own. With torchrun, each process has
-    a folder of its own: torchrun --nproc-per-node 2 -m rldebug run train.py.
+    a folder of its own.
 
     Exit status: the program's own; 3 where --fail-on or --stop-on found something; 2 also where it could not be run.
     """

@@ -9,6 +9,13 @@ from typing import Annotated
 
 import typer
 
+EXAMPLES = """
+rldebug train ppo --env CartPole-v1 --steps 50000
+rldebug train dqn --env CartPole-v1 --set lr=1e-3 --record
+rldebug train --resume .rldebug/train/ppo-CartPole-v1-0 ppo --steps 2e5
+"""
+PAGE = "how-to/train.md"
+
 
 def train(
     algo: Annotated[str, typer.Argument(metavar="ALGO", help="a2c, dqn, ppo, sac, trpo or vpg.")],
@@ -44,6 +51,8 @@ def train(
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the summary as JSON; - is stdout.")] = None,
 ) -> None:
     """Train a reference algorithm.
+
+    One file each, to hold your own code against: a2c, dqn, ppo, sac, trpo, vpg.
 
     The run is kept in .rldebug/train: checkpoints, and a line of numbers per iteration. Ctrl-C saves, and --resume goes
     on as if nothing had happened, to the bit.

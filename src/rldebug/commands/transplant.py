@@ -6,6 +6,13 @@ from typing import Annotated
 
 import typer
 
+EXAMPLES = """
+rldebug transplant mypkg.ppo:compute_gae gae -- train.py --seed {seed}
+rldebug transplant ppo.py:gae gae --env-flag --env-id -- train.py
+rldebug transplant ppo.py:Agent.gae gae -- probe ppo.py:make_agent
+"""
+PAGE = "how-to/verify.md"
+
 
 def transplant(
     target: Annotated[
@@ -51,7 +58,9 @@ def transplant(
     jobs: Annotated[int, typer.Option(min=1, metavar="N", help="With --env-flag: rungs side by side.")] = 2,
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout.")] = None,
 ) -> None:
-    """Run a program as it is, and with one function replaced by the right one: does the symptom go away?
+    """Replace one function of a program by the right one.
+
+    The program runs as it is, and with that function replaced: does the symptom go away?
 
     A symptom is a probe that fails (with --env-flag), a finding in a run that rldebug.watch records, or a crash.
 

@@ -7,6 +7,14 @@ from typing import Annotated
 
 import typer
 
+EXAMPLES = """
+rldebug verify --list                    # the components
+rldebug verify gae mypkg.ppo:compute_gae
+rldebug verify gae odd.py:f --map reward=x value=y
+rldebug verify gae ppo.py:gae --write-test tests/test_gae.py
+"""
+PAGE = "how-to/verify.md"
+
 
 def verify(
     component: Annotated[
@@ -19,9 +27,7 @@ def verify(
         list[str] | None,
         typer.Option("--map", metavar="WHAT=ARGUMENT", help="What an argument is: reward=r; may be repeated."),
     ] = None,
-    more: Annotated[
-        list[str] | None, typer.Argument(metavar="[WHAT=ARGUMENT]…", help="More of what --map takes.")
-    ] = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="WHAT=ARGUMENT", help="More of what --map takes.")] = None,
     drawn: Annotated[int, typer.Option(min=0, help="Cases drawn at random after the fixed ones.")] = 60,
     json: Annotated[str | None, typer.Option(metavar="FILE", help="Write the report as JSON; - is stdout.")] = None,
     write_test: Annotated[
@@ -31,7 +37,10 @@ def verify(
         bool, typer.Option("--list", help="List the components, or what is known of one, and stop.")
     ] = False,
 ) -> None:
-    """Compare a function or class of yours with the reference of its component, and name what is wrong with it.
+    """Compare a function of yours with the right one.
+
+    Argument names, layouts and conventions are recognised, and printed. Where the two differ, the smallest case is
+    shown as a table, and the mistake is named. Classes (buffers, normalisers) are verified too.
 
     Exit status: 0 clean, 1 a finding of severity warning or error, 2 could not run.
     """

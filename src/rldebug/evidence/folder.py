@@ -12,9 +12,9 @@ from rldebug.evidence.run import Run, RunError, read_run
 
 RUNS = Path(".rldebug") / "runs"
 _SHOWN = 6  # names in a message
-_RANK = re.compile(r"(.+)-rank(\d{1,6})(-\d{1,6})?")
-_COUNT = re.compile(r"-\d{1,6}$")
-_TOGETHER = 600.0  # seconds between the starts of two ranks of one job
+RANK = re.compile(r"(.+)-rank(\d{1,6})(-\d{1,6})?")
+COUNT = re.compile(r"-\d{1,6}$")
+TOGETHER = 600.0  # seconds between the starts of two ranks of one job
 _CANDIDATES = 4  # before, and after
 
 
@@ -30,13 +30,16 @@ def open_run(wanted: str | None, root: Path = RUNS) -> Run:
 
 
 def find_run(wanted: str | None, root: Path = RUNS) -> Path:
-    """The folder of a run: a path or a name; the one written to last, if None."""
+    """The folder of a run: a path or a name; the one written to last, if None, and of several ranks the first."""
     if wanted is None:
+        from rldebug.evidence.ranks import job_of  # which reads folders of runs
+
         runs = _runs(root)
         if not runs:
             how = "record one with `rldebug run train.py` or rldebug.watch(...), or name a run folder"
             raise RunError(f"no runs under {root}: {how}")
-        return runs[0]
+        job = job_of(runs[0])
+        return runs[0] if job is None else next(iter(job.members.values())).folder
     for folder in (Path(wanted), root / wanted):
         if folder.is_dir():
             return folder
@@ -58,14 +61,14 @@ def ranks(started: Mapping[str, float | None]) -> dict[str, dict[int, str]]:
     """
     firsts: dict[str, list[tuple[float, str]]] = {}  # of each name: NAME, NAME-2, NAME-3 …, by when they began
     for name, when in started.items():
-        if when is not None and _RANK.fullmatch(name) is None:
-            for stem in {name, _COUNT.sub("", name)}:
+        if when is not None and RANK.fullmatch(name) is None:
+            for stem in {name, COUNT.sub("", name)}:
                 firsts.setdefault(stem, []).append((when, name))
     for each in firsts.values():
         each.sort()
     pairs: list[tuple[float, str, int, str]] = []
     for name, when in started.items():
-        match = _RANK.fullmatch(name)
+        match = RANK.fullmatch(name)
         if match is None:
             continue
         alike = f"{match[1]}{match[3] or ''}"
@@ -77,7 +80,7 @@ def ranks(started: Mapping[str, float | None]) -> dict[str, dict[int, str]]:
     placed: set[str] = set()
     jobs: dict[str, dict[int, str]] = {}
     for apart, first, rank, name in sorted(pairs):
-        if apart <= _TOGETHER and name not in placed and rank not in jobs.get(first, {}):
+        if apart <= TOGETHER and name not in placed and rank not in jobs.get(first, {}):
             jobs.setdefault(first, {})[rank] = name
             placed.add(name)
     # A rank whose first process left nothing stands for itself.

@@ -247,18 +247,29 @@ THINGS: dict[str, str] = {
     "optimizer": """by name: class, label, settings of its first group, groups, tensors, numel, steps, zeros, created
         (line), lr_first, lr_last, modules: {module: tensors}, missing: parameters it has that belong to no module
         seen""",
+    "rank": """one line, of a process that joined a group: rank, world, collectives: {name: calls}, calls: of all ranks
+        together, before_updates: {name: calls before the first optimizer step}, phases: updates before each of the
+        first phases, wrapped: whether a network is called through DistributedDataParallel""",
     "counts": "one line: updates, env_steps, phases, audits, seconds, spent (seconds in rldebug), episodes, …",
 }
 NOTES: dict[str, str] = {
     "seed": "what (torch, numpy, python, env, …), value, line, update, env_step",
+    "normalisers": """at the end of an audit, layers around environments that scale observations by what they have seen.
+        audit, environments: [{stream, what, updates: whether it goes on counting, kept: which object the statistics
+        are, count, mean, var}]""",
     "save": "torch.save: file, keys (of the top level), modules, optimizers: names of those whose state is in it, line",
     "load": "torch.load / load_state_dict: module or optimizer, line, update, strict, missing, unexpected",
     "thread": "thread or process started: what, line",
     "option": "an option that was parsed: name, value, default, read (how often its value was read)",
     "log": "a number logged: tag, value, step, line; thinned",
-    "child": """a process that was started to train: number, rank, world, updates, env_steps, seeds, steps: {optimizer@
-        update: [norm of the gradient, rate]}, weights: {module@update: norm}, seen: first observations and rewards;
-        told: whether its record is the run's""",
+    "child": """a process that trained, below the run's or beside it: number, updates, env_steps, told: whether its
+        record is the run's; and once it is read (forensics/rank_summary.py) rank, world, state, seeds, steps:
+        {optimizer@update: [norm of the gradient, rate]}, weights: {module@update: norm}, seen: first observations and
+        rewards, firsts: of episodes, inputs: {module@phase: slope, shift, spread}, sampled: {optimizer@step: see
+        rank_step}, last: the last collective""",
+    "rank_step": """a step of an optimizer on one rank: optimizer, step (of it), phase, modules, shapes, rate, how
+        (class), passes (backward), and of some parameters some numbers: local (gradient out of the backward passes
+        since the step before), clipped (when it was first clipped), stepped (with which it steps), weights""",
     "flag": "a parameter that a function ignores, and a call gives: name, function, default, line, called (line)",
     "compile": "torch.compile was called: line",
     "amp": "GradScaler or autocast used",

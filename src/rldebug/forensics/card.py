@@ -34,6 +34,7 @@ _WRONGLY = {
     ("rollout", "own"): "the end of a rollout is bootstrapped from its own last state",
     ("rollout", "itself"): "the last step of a rollout is left out",
     ("terminated", "entropy"): "a terminated step is paid for the entropy of the next",
+    ("terminated", "opposed"): "a terminated step has the opposite of its reward",
 }
 _WRONG_WAYS = {
     "follows": "a {} step goes on as if nothing had ended",

@@ -22,6 +22,9 @@ from rldebug.forensics.trained_actions import equal, trained_actions
 
 Array = NDArray[np.float64]
 
+_DRAWS = 8  # numbers that are compared
+_RISING = 0.2  # share of neighbours that differ; the others are cut off
+
 
 @dataclass(frozen=True, eq=False)
 class Executed:
@@ -35,6 +38,7 @@ class Executed:
     high: Array | None
     way: str  # how it was mapped: "as it is", "tanh"
     drawn: bool  # the policy is one that draws its actions when it learns
+    itself: bool  # and what it returns is such a sample already
     sure: bool  # in the actor's loss the critic is given just this, and the losses hold what was executed
     where: Where
 
@@ -92,13 +96,37 @@ def _executed(script: Script) -> Iterator[Executed]:
             continue
         low, high = _bounds(facts, done.shape[1])
         learned = list(_learned(script, name))
-        stored = _stored(script)
+        stored, itself = _stored(script), _draws_itself(script, name)
         for number, (way, mapped) in enumerate(_mapped(out, low, high)):
             sure = stored and len(learned) >= 3
             for given, said_then in learned[:8]:
                 then = list(_mapped(said_then, low, high))[number][1]
                 sure &= bool(np.abs(then - given).max() <= 1e-4 * (1 + np.abs(given).max()))
-            yield Executed(name, mapped, done, np.array(audits), low, high, way, drawn, sure, where)
+            yield Executed(name, mapped, done, np.array(audits), low, high, way, drawn, itself, sure, where)
+
+
+def _draws_itself(script: Script, name: str) -> bool:
+    """Whether what it returns when it acts is a sample that was drawn within it, squashed or stretched."""
+    for audit in script.audits:
+        draws = [each for each in audit.events if each.kind == "sample" and {"result", "orders"} <= each.arrays.keys()]
+        for call in audit.calls:
+            said, told = call.arrays.get("output0"), call.arrays.get("orders")
+            if call["module"] != name or not call.get("acting") or said is None or told is None or said.size < _DRAWS:
+                continue
+            for each in draws:
+                result, drawn = each.arrays["result"], each.arrays["orders"]
+                if result.size != said.size or len(drawn) != len(told) or not (drawn < told).all():
+                    continue  # a call is told when it returns: what is drawn within it comes first
+                if _rise_together(result.reshape(len(told), -1), said.reshape(len(told), -1)):
+                    return True
+    return False
+
+
+def _rise_together(one: Array, other: Array) -> bool:
+    """In every column, up to ties: a tanh has many ones."""
+    places = np.argsort(one, axis=0, kind="stable")
+    rising = np.diff(np.take_along_axis(other, places, axis=0), axis=0)
+    return bool((rising >= 0.0).all() and (rising > 0.0).mean() > _RISING)
 
 
 def _learned(script: Script, name: str) -> Iterator[tuple[Array, Array]]:

@@ -116,7 +116,9 @@ def _ending(
     right = [ways[each] for each in _RIGHT[kind] if np.isfinite(ways[each][keep]).any()]
     if not right:
         # Without values there is nothing to go on with; but a critic that is never asked was not bootstrapped from.
-        return _never_asked(keep, steps, ways, tol, share) if kind == "rollout" and bootstraps else None
+        if not bootstraps or kind not in ("rollout", "truncated"):
+            return None
+        return (_never_asked if kind == "rollout" else _asked_of_the_reset)(keep, steps, ways, tol, share)
     best: Ending | None = None
     for way in _WRONG[kind]:
         told = _told(way, keep, ways, right, tol)
@@ -151,6 +153,19 @@ def _never_asked(keep: Flags, steps: Steps, ways: Mapping[str, Array], tol: floa
         audits = len(np.unique(steps.audit[hit]))
         if told.sum() >= 2 * _ROWS and hit.sum() >= _HIT * told.sum() and audits >= 2:
             return Ending("rollout", way, False, int(told.sum()), int(hit.sum()), audits, share)
+    return None
+
+
+def _asked_of_the_reset(
+    keep: Flags, steps: Steps, ways: Mapping[str, Array], tol: float, share: float
+) -> Ending | None:
+    """Steps that were cut off, where the value of the last observation was never computed: that of the reset was."""
+    for way in ("follows", "value"):
+        told = _told(way, keep, ways, [ways["zero"]], tol)
+        hit = told & (np.abs(steps.target - ways[way]) <= tol)
+        audits = len(np.unique(steps.audit[hit]))
+        if told.sum() >= 2 * _ROWS and hit.sum() >= _HIT * told.sum() and audits >= 2:
+            return Ending("truncated", way, False, int(told.sum()), int(hit.sum()), audits, share)
     return None
 
 

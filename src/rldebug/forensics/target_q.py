@@ -22,7 +22,14 @@ from rldebug.forensics.target_formula import QFormula, mistake_of, of_free, of_s
 from rldebug.forensics.target_free import free_formula
 from rldebug.forensics.target_next import Batch, batch_of
 from rldebug.forensics.target_odd import displaced, of_the_batch
-from rldebug.forensics.target_q_ends import at_ends, cut_perhaps, entropy_at_ends, lost_at_ends, reset_at_ends
+from rldebug.forensics.target_q_ends import (
+    at_ends,
+    cut_perhaps,
+    entropy_at_ends,
+    lost_at_ends,
+    opposed_at_ends,
+    reset_at_ends,
+)
 from rldebug.forensics.target_quantiles import of_quantiles
 from rldebug.forensics.target_rows import Flags, Site, sited, where_of
 from rldebug.forensics.target_settings import told
@@ -151,6 +158,7 @@ def fit_batches(batches: Sequence[Batch]) -> QFormula | None:
     ends += entropy_at_ends(target, changed, best.gamma * boot, rest, known & terminated, audit, tol)
     if not any(each.kind == "terminated" for each in ends) and not best.changed and best.entropy is None:
         ends += lost_at_ends(target, reward, inner, known & terminated, audit, tol)
+        ends += opposed_at_ends(target, reward, known & terminated, audit, tol)
     perhaps = np.concatenate(
         [np.zeros(len(each.target), bool) if each.perhaps is None else each.perhaps for each in batches]
     )

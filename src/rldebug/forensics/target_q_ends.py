@@ -89,6 +89,17 @@ def lost_at_ends(
     return (Ending("terminated", "lost", False, int(told.sum()), int(lost.sum()), len(np.unique(audit[lost])), share),)
 
 
+def opposed_at_ends(target: Array, reward: Array, ended: Flags, audit: Ints, tol: float) -> tuple[Ending, ...]:
+    """Terminated steps whose target is the reward with the opposite sign: that of whoever plays against."""
+    told = ended & np.isfinite(reward) & (np.abs(reward) > 50.0 * tol)
+    hit = told & (np.abs(target + reward) <= 3.0 * tol)
+    both = (reward[hit] > 0).any() and (reward[hit] < 0).any()  # a constant would do with one of them
+    if told.sum() < 6 or not both or hit.sum() < _GOOD * told.sum():
+        return ()
+    share = float(ended.mean())
+    return (Ending("terminated", "opposed", False, int(told.sum()), int(hit.sum()), len(np.unique(audit[hit])), share),)
+
+
 def cut_perhaps(
     target: Array, reward: Array, boot: Array, inner: Flags, perhaps: Flags, audit: Ints, tol: float
 ) -> tuple[Ending, ...]:

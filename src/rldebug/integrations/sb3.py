@@ -1,251 +1,239 @@
-"""Stable-Baselines3 and sb3-contrib: their algorithms as targets of the ladder, and models made by users likewise."""
+"""Stable-Baselines3 and sb3-contrib: a callback that watches `learn` and says what is wrong.
+
+    model.learn(100_000, callback=RLDebugCallback(run="cartpole"))
+
+Every algorithm of either library, and classes derived from them. What the networks, the losses and the environments do
+is seen without help; the callback hands over what the library's own buffers hold, and what its settings are.
+"""
 
 from __future__ import annotations
 
-import importlib
-import inspect
-from collections.abc import Callable, Mapping
-from difflib import get_close_matches
-from types import ModuleType
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
-import torch
 
-from rldebug.parts.make import said
-from rldebug.probes.agent import Factory, Learner, Target
-from rldebug.probes.suited import suited
-from rldebug.target import TargetError
+from rldebug.attach import Attached, attach
+from rldebug.capture.session import current
+from rldebug.finding import Report
 
-LIBRARIES = ("stable_baselines3", "sb3_contrib")
-HORIZON = 20_000  # environment steps over which schedules run: `learn` is called in portions, and no end is known
-LEAST_REMAINING = 0.5  # and where they stop: a learning rate that reaches 0 would end the learning
-DRAWS = 8  # actions sampled for the mean of a soft critic, and for its entropy
-OURS = ("n_envs", "noise_std")  # settings that are not arguments of a model: environments side by side, action noise
+try:
+    from stable_baselines3.common.callbacks import BaseCallback
+except ImportError as error:
+    raise ImportError(
+        f"rldebug.integrations.sb3 needs stable-baselines3, which cannot be imported here ({error}): "
+        "pip install 'rldebug[sb3]'"
+    ) from error
 
-
-def is_model(thing: Any) -> bool:
-    """Whether it is a model of either library, or of a class derived from one; imports neither."""
-    return any(
-        kind.__module__.partition(".")[0] in LIBRARIES and kind.__name__ == "BaseAlgorithm"
-        for kind in type(thing).__mro__
-    )
+_GROUP = "integrations/sb3"
+_BATCH = 256  # rows of a replay buffer that are handed over at once
+_GROWN = 1.1  # times as many environment steps, at least, until there are more
 
 
-def target(name: str, settings: Mapping[str, Any] | None = None, *, defaults: bool = False) -> Target:
-    """`PPO` and the like; `settings` go over those suited to probes, or with `defaults` over the library's own."""
-    kind = _find(name)
-    chosen = {**({} if defaults else suited(f"sb3:{kind.__name__}")), **(settings or {})}
-    known = inspect.signature(kind).parameters
-    for each in chosen:
-        if each not in known and each not in OURS:
-            near = get_close_matches(each, [*known, *OURS], n=1)
-            raise TargetError(f"sb3:{name} has no setting {each!r}" + (f": did you mean {near[0]}?" if near else ""))
+class RLDebugCallback(BaseCallback):  # type: ignore[misc,unused-ignore]
+    """Watches from the beginning of `learn` to its end, which prints the diagnosis.
 
-    def make(factory: Factory, seed: int, wants: frozenset[str]) -> Learner:
-        arguments = dict(chosen)
-        envs = _vector(factory, int(arguments.pop("n_envs", 1)), wants)
-        noise = arguments.pop("noise_std", None)
-        if noise is not None:
-            arguments["action_noise"] = _noise(envs.action_space, float(noise))
-        policy = arguments.pop("policy", None) or _policy(
-            envs.observation_space, recurrent="Recurrent" in kind.__name__
-        )
-        model = kind(policy, envs, seed=seed, **{"device": "cpu", "verbose": 0, **arguments})
-        return adapt(model, masked="masks" in wants)
+    run      what the run is called; it is kept in `folder/run`. The name of the algorithm unless given
+    quiet    print nothing: `report` has the diagnosis
 
-    return Target(f"sb3:{kind.__name__}", make, frozenset({"normaliser", "frames"} | _by_class(kind)))
+    As a context manager it watches the whole block: the making of environments, evaluation after `learn`, and what
+    is raised.
+
+        with RLDebugCallback() as watch:
+            model.learn(100_000, callback=watch)
+            evaluate_policy(model, evaluation_env)
+    """
+
+    def __init__(
+        self,
+        run: str = "",
+        *,
+        folder: str | Path = ".rldebug/runs",
+        select: tuple[str, ...] | list[str] = (),
+        ignore: tuple[str, ...] | list[str] = (),
+        overhead_budget: float | None = None,
+        quiet: bool = False,
+    ) -> None:
+        super().__init__()
+        self.dbg: Attached | None = None
+        self.report: Report | None = None
+        self._run, self._quiet = run, quiet
+        self._options: dict[str, Any] = {
+            "folder": folder, "select": select, "ignore": ignore, "overhead_budget": overhead_budget, "quiet": quiet,
+        }  # fmt: skip
+        self._for_a_block = False
+        self._said = False
+        self._ends: list[tuple[Any, Any, Any]] = []  # of each step: rewards, and which episodes ended and were cut off
+        self._next = 0  # environment steps at which replayed rows are handed over again
+
+    def __enter__(self) -> RLDebugCallback:
+        self._for_a_block = True
+        self._begin(self._run or "sb3")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._for_a_block = False
+        self.close(error)
+
+    def close(self, error: BaseException | None = None) -> Report | None:
+        """The diagnosis; nothing is watched any more. `learn` calls it, unless it raises, or is called in a block."""
+        global _unfinished
+        if self.dbg is not None:
+            self.report = self.dbg.close(error)
+            self.dbg = None
+        if _unfinished is self:
+            _unfinished = None
+        return self.report
+
+    # ── what the library calls ──────────────────────────────────────────────────────────────────────────────────────
+
+    def _init_callback(self) -> None:
+        if self.dbg is None:
+            self._begin(self._run or type(self.model).__name__.lower())
+        self._ends.clear()
+        self._next = 0
+        self._harmless(lambda dbg: dbg.declare(**settings_of(self.model)))
+        unseen = not_seen(self.model)
+        if unseen and not self._quiet and not self._said:
+            self._said = True
+            print(f"rldebug: {unseen}", file=sys.stderr)
+
+    def _on_step(self) -> bool:
+        if getattr(self.model, "rollout_buffer", None) is not None:
+            self._harmless(self._remember)
+        return True
+
+    def _on_rollout_end(self) -> None:
+        if getattr(self.model, "rollout_buffer", None) is not None:
+            self._harmless(self._hand_rollout)
+            self._ends.clear()
+        elif getattr(self.model, "replay_buffer", None) is not None and self.model.num_timesteps >= self._next:
+            self._next = int(_GROWN * self.model.num_timesteps) + 1
+            self._harmless(self._hand_replay)
+
+    def _on_training_end(self) -> None:
+        if not self._for_a_block:
+            self.close()
+
+    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _begin(self, name: str) -> None:
+        global _unfinished
+        left = _unfinished
+        if left is not None and left is not self and not left._for_a_block and not _is_learning(left):
+            left.close(getattr(sys, "last_value", None))  # its `learn` raised, and somebody caught that
+        self.report = None
+        self.dbg = attach(run=name, **self._options)
+        if not self.dbg.joined:
+            _unfinished = self
+
+    def _harmless(self, what: Callable[[Attached], None]) -> None:
+        """What goes wrong in here is listed with what broke, and nothing is handed over from then on."""
+        session = current()
+        if self.dbg is not None and session is not None:
+            session.switch.guard(_GROUP, what, self.dbg)
+
+    def _remember(self, dbg: Attached) -> None:
+        """Before the library adds the value of the last observation to the reward of a step that was cut off."""
+        seen = self.locals
+        done = np.asarray(seen["dones"], dtype=bool)
+        cut = np.zeros_like(done)
+        if done.any():
+            cut |= done & np.array([bool(each.get("TimeLimit.truncated", False)) for each in seen["infos"]])
+        self._ends.append((np.array(seen["rewards"]), done & ~cut, cut))
+
+    def _hand_rollout(self, dbg: Attached) -> None:
+        held = self.model.rollout_buffer
+        given: dict[str, Any] = {"value": held.values, "logp": held.log_probs, "action": _of_steps(held.actions)}
+        if isinstance(held.observations, np.ndarray):
+            given["obs"] = held.observations
+        if len(self._ends) == len(held.values):
+            columns = zip(*self._ends, strict=True)
+            given |= dict(zip(("reward", "terminated", "truncated"), map(np.stack, columns), strict=True))
+        copies: dict[str, Any] = {name: np.array(each) for name, each in given.items()}
+        dbg.rollout(**copies)
+
+    def _hand_replay(self, dbg: Attached) -> None:
+        """Rows from all that is stored, as the environment gave them; drawn by a generator of our own."""
+        held = self.model.replay_buffer
+        filled = held.buffer_size if held.full else held.pos
+        if filled < 2:
+            return
+        draw = np.random.default_rng(self.model.num_timesteps)
+        rows = draw.choice(filled, min(filled, _BATCH), replace=False)
+        lanes = draw.integers(held.n_envs, size=len(rows))
+        ended, cut = held.dones[rows, lanes] > 0, held.timeouts[rows, lanes] > 0
+        given = {
+            "action": _of_steps(held.actions)[rows, lanes],
+            "reward": held.rewards[rows, lanes],
+            "terminated": ended & ~cut,
+            "truncated": ended & cut,
+        }
+        before, after = held.observations, getattr(held, "next_observations", None)  # one array where memory is saved
+        if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+            given |= {"obs": before[rows, lanes], "next_obs": after[rows, lanes]}
+        dbg.replay(**given)
 
 
-def adapt(model: Any, *, masked: bool = False) -> Learner:
-    """A model as the ladder uses it. `masked`: its policy without a mask is not what it plays, and not shown."""
-    library = _import("stable_baselines3.common.logger")
-    model.set_logger(library.Logger(folder=None, output_formats=[]))  # else each portion would open new logs
-    plain = model._update_current_progress_remaining
-
-    def as_in_a_long_run(steps: int, _: int) -> None:
-        plain(min(steps, (1.0 - LEAST_REMAINING) * HORIZON), HORIZON)
-
-    model._update_current_progress_remaining = as_in_a_long_run
-
-    def learn(steps: int) -> None:
-        model.learn(steps, reset_num_timesteps=False)
-
-    answers: dict[str, Any] = {what: _asked(model, answer) for what, answer in _answers(model).items()}
-    if masked:
-        answers.pop("policy", None)
-    return Learner(learn=learn, declared=_declared(model), close=lambda: _close(model), **answers)
+_unfinished: RLDebugCallback | None = None  # watches; where its `learn` raised, the next one ends it
 
 
-def abilities_of(model: Any) -> frozenset[str]:
-    """What a model made by others can do beyond the usual: by its class, and by how its environments are wrapped."""
-    normalises = {"normaliser"} if model.get_vec_normalize_env() is not None else set()
-    return frozenset(normalises | ({"frames"} if _stacks_frames(model) else set()) | _by_class(type(model)))
+def _is_learning(callback: RLDebugCallback) -> bool:
+    """Whether its `learn` is under way: this one is called from within."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "learn" and frame.f_locals.get("self") is callback.model:
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
 
 
-def _by_class(kind: type[Any]) -> set[str]:
-    names = {each.__name__ for each in kind.__mro__}
-    return {can for can, name in (("memory", "RecurrentPPO"), ("masks", "MaskablePPO")) if name in names}
+def _of_steps(actions: Any) -> Any:
+    """(T, B, …): a choice is stored as a column of one."""
+    return actions[..., 0] if actions.ndim == 3 and actions.shape[-1] == 1 and actions.dtype.kind in "iu" else actions
 
 
-# ── how a model is made ──
-
-
-def _find(name: str) -> Any:
-    """The class of this name, in any spelling of capitals."""
-    known: dict[str, Any] = {}
-    for library in LIBRARIES:
-        try:
-            module = importlib.import_module(library)
-        except ImportError as error:
-            if library == LIBRARIES[0]:
-                raise TargetError(
-                    f"sb3:{name} needs stable-baselines3, which cannot be imported here ({said(error)}): "
-                    "pip install 'rldebug[sb3]'"
-                ) from error
-            continue
-        base = _import("stable_baselines3.common.base_class").BaseAlgorithm
-        kinds = [each for each in vars(module).values() if inspect.isclass(each) and issubclass(each, base)]
-        known |= {each.__name__: each for each in kinds if "learn" in vars(each)}
-    for each, kind in known.items():
-        if each.lower() == name.lower():
-            return kind
-    raise TargetError(f"no algorithm sb3:{name}: expected one of {', '.join(sorted(known))}")
-
-
-def _vector(factory: Factory, count: int, wants: frozenset[str]) -> Any:
-    vec = _import("stable_baselines3.common.vec_env")
-    envs = vec.DummyVecEnv([factory] * count)
-    if "frames" in wants:
-        envs = vec.VecFrameStack(envs, 2)
-    if "normaliser" in wants:
-        envs = vec.VecNormalize(envs, norm_obs=True, norm_reward=False)
-    return envs
-
-
-def _noise(space: Any, spread: float) -> Any:
-    shape = space.shape
-    return _import("stable_baselines3.common.noise").NormalActionNoise(np.zeros(shape), np.full(shape, spread))
-
-
-def _policy(space: Any, *, recurrent: bool) -> str:
-    """The policy that fits what is seen."""
-    is_image = _import("stable_baselines3.common.preprocessing").is_image_space
-    kind = "MultiInput" if isinstance(space, gym.spaces.Dict) else "Cnn" if is_image(space) else "Mlp"
-    return f"{kind}LstmPolicy" if recurrent else f"{kind}Policy"
-
-
-def _close(model: Any) -> None:
+def settings_of(model: Any) -> dict[str, Any]:
+    """What it was made with: each argument of its classes that it keeps and that is a number, a text or a switch."""
+    told: dict[str, Any] = {"algorithm": type(model).__name__, "library": type(model).__module__.partition(".")[0]}
+    for kind in reversed(type(model).__mro__):
+        code = getattr(vars(kind).get("__init__"), "__code__", None)
+        for name in code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount] if code is not None else ():
+            plain = _plain(getattr(model, name, None))
+            if plain is not None:
+                told[name] = plain
+    told["policy"] = type(model.policy).__name__
     if model.env is not None:
-        model.env.close()
+        told["n_envs"] = int(model.n_envs)
+    normalised = model.get_vec_normalize_env()
+    if normalised is not None:
+        names = ("norm_obs", "norm_reward", "training", "gamma", "clip_obs", "clip_reward")
+        told["vec_normalize"] = {name: _plain(getattr(normalised, name, None)) for name in names}
+    return told
 
 
-# ── how it is asked ──
-
-Answer = Callable[[Any], Any]
-
-
-def _asked(model: Any, answer: Answer) -> Answer:
-    """From observations as environments show them to what the networks take: normalised, transposed, on the device."""
-
-    @torch.no_grad()
-    def asked(obs: Any) -> Any:
-        normaliser = model.get_vec_normalize_env()
-        shown = obs if normaliser is None else normaliser.normalize_obs(obs)
-        model.policy.set_training_mode(False)
-        return answer(model.policy.obs_to_tensor(shown)[0])
-
-    return asked
+def _plain(value: Any) -> Any:
+    """As it can be written down. Schedules of the library are constant or linear; a user's own is not called."""
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if callable(value) and type(value).__module__ == "stable_baselines3.common.utils":
+        return float(value(1.0))
+    frequency = getattr(value, "frequency", None)
+    return _plain(frequency) if frequency is not None else None
 
 
-def _answers(model: Any) -> dict[str, Answer]:
-    """By what the model has, not by its class: derived ones are asked alike."""
-    policy = model.policy
-    if hasattr(policy, "lstm_actor") or _stacks_frames(model):
-        return {}  # values and actions depend on what was seen before: they are judged by what is played
-    if hasattr(policy, "predict_values"):
-        return {"value": policy.predict_values, "policy": lambda obs: _chances(policy, obs)}
-    if hasattr(policy, "q_net"):
-        return {"q": lambda obs: policy.q_net(obs)}
-    if hasattr(policy, "quantile_net"):
-        return {"q": lambda obs: policy.quantile_net(obs).mean(dim=1)}
-    if hasattr(policy, "critic") and hasattr(policy.actor, "action_log_prob"):
-        return {
-            "value": lambda obs: _of_draws(lambda: _criticised(policy.critic, obs, policy.actor(obs))),
-            "bonus": lambda obs: _of_draws(lambda: -_temperature(model) * policy.actor.action_log_prob(obs)[1]),
-            "policy": lambda obs: _unscaled(policy, policy.actor(obs, deterministic=True)),
-        }
-    if hasattr(policy, "critic"):
-        return {
-            "value": lambda obs: _criticised(policy.critic, obs, policy.actor(obs)),
-            "policy": lambda obs: _unscaled(policy, policy.actor(obs)),
-        }
-    return {}
-
-
-def _chances(policy: Any, obs: Any) -> Any:
-    """Probabilities, where there is one choice among several; else the greedy action, within the bounds."""
-    told = policy.get_distribution(obs)
-    inner = getattr(told, "distribution", None)
-    if isinstance(inner, torch.distributions.Categorical):
-        return inner.probs
-    action = told.get_actions(deterministic=True).cpu().numpy()
-    if not isinstance(policy.action_space, gym.spaces.Box):
-        return action
-    if policy.squash_output:
-        return policy.unscale_action(action)
-    return np.clip(action, policy.action_space.low, policy.action_space.high)
-
-
-def _criticised(critic: Any, obs: Any, action: Any) -> torch.Tensor:
-    """(N,): the mean over critics, and over what each tells of a distribution; the least of them is biased by noise."""
-    said = critic(obs, action)
-    each = said if isinstance(said, tuple) else (said,)
-    return torch.stack([one.reshape(one.shape[0], -1).mean(dim=1) for one in each]).mean(dim=0)
-
-
-def _of_draws(draw: Callable[[], torch.Tensor]) -> torch.Tensor:
-    return torch.stack([draw().reshape(-1) for _ in range(DRAWS)]).mean(dim=0)
-
-
-def _temperature(model: Any) -> float:
-    if model.log_ent_coef is not None:
-        return float(model.log_ent_coef.detach().exp())
-    return float(model.ent_coef_tensor)
-
-
-def _unscaled(policy: Any, action: torch.Tensor) -> Any:
-    """From the actor's −1 … 1 to the range of the environment."""
-    return policy.unscale_action(action.cpu().numpy())
-
-
-def _declared(model: Any) -> dict[str, Any]:
-    told: dict[str, Any] = {}
-    if isinstance(getattr(model, "gamma", None), (int, float)):
-        told["gamma"] = float(model.gamma)
-    steps = getattr(model, "n_steps", None)
-    if hasattr(model, "gae_lambda"):
-        told["lam"] = float(model.gae_lambda)
-        told["rollout"] = int(steps) if steps else None
-    elif hasattr(model, "replay_buffer"):
-        told["n_step"] = int(steps or 1)
-    return {name: each for name, each in told.items() if each is not None}
-
-
-def _stacks_frames(model: Any) -> bool:
-    wrapped = _import("stable_baselines3.common.vec_env")
-    return model.env is not None and bool(wrapped.is_vecenv_wrapped(model.env, wrapped.VecFrameStack))
-
-
-def _import(name: str) -> ModuleType:
-    return importlib.import_module(name)
-
-
-def checkers() -> tuple[Callable[[gym.Env[Any, Any]], None], ...]:
-    """Its own checker of environments, where it is installed."""
-    try:
-        found: Callable[[gym.Env[Any, Any]], None] = _import("stable_baselines3.common.env_checker").check_env
-    except ImportError:
-        return ()
-    return (found,)
+def not_seen(model: Any) -> str:
+    """What there is nothing to see of, in an algorithm without gradients."""
+    if hasattr(model, "rollout_buffer") or hasattr(model, "replay_buffer"):
+        return ""
+    return (
+        f"{type(model).__name__} keeps no rollouts and learns without gradients: no values, advantages, log-probs or "
+        "losses are there to be judged; environments and what the policy is given are"
+    )

@@ -8,7 +8,7 @@ class MyAgent:
     def policy(self, obs): ...       # -> (N, actions) probabilities, or the greedy actions themselves
 
 def make_agent(make_env):            # make_env() makes an environment, as often as it is called
-    return MyAgent(make_env)
+    return MyAgent(make_env)         # make_env.vector(8): eight as one; make_env.parallel(3): PettingZoo, three agents
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from gymnasium.vector.utils import concatenate, create_empty_array
 from numpy.typing import NDArray
 
 from rldebug.probes.environment import ProbeEnv, Step
+from rldebug.probes.parallel import parallel
 from rldebug.probes.probe import Probe
 from rldebug.target import TargetError
 
@@ -86,6 +87,10 @@ class Factory:
         modes = {"same-step": AutoresetMode.SAME_STEP, "disabled": AutoresetMode.DISABLED}
         mode = modes.get(self.probe.autoreset or "", AutoresetMode.NEXT_STEP)
         return gym.vector.SyncVectorEnv([self] * n, autoreset_mode=mode)
+
+    def parallel(self, n: int = 3) -> Any:
+        """One of PettingZoo's parallel kind, with `n` agents: for algorithms that train several at once."""
+        return parallel([self() for _ in range(n)])
 
     @property
     def sample(self) -> ProbeEnv:

@@ -63,11 +63,12 @@ def examine(
     seed: int = 0,
     seconds: float = 20.0,
     checkers: Sequence[Checker] = (),
+    own: bool = True,
 ) -> EnvContract:
     """Play `steps` random steps and ask what a seed decides, at most for about `seconds`.
 
-    `make` makes a fresh environment each time. Beside Gymnasium's own checker, `checkers` are called with a fresh one
-    each; what they raise and warn of is recorded. The global generators are left as they were.
+    `make` makes a fresh environment each time. `checkers`, and Gymnasium's `own`, are called with a fresh one each;
+    what they raise and warn of is recorded. The global generators are left as they were.
     """
     started = time.perf_counter()
     deadline = started + seconds
@@ -90,7 +91,7 @@ def examine(
                 facts |= _questions(workshop, seed, deadline, int(np.clip(rate * 0.02 * seconds, 10, 100)))
                 facts["failures"] = (*facts["failures"], *facts.pop("more_failures", ()))
             facts["pictures"] = _pictures(workshop, seed, deadline)
-            facts["remarks"] = _remarks(workshop, checkers, deadline)
+            facts["remarks"] = _remarks(workshop, (_gymnasium, *checkers) if own else checkers, deadline)
         except (Exception, SystemExit) as error:
             facts["failures"] = (*facts.get("failures", ()), failure("make()", 0, error))
         finally:
@@ -337,7 +338,7 @@ def _pictures(workshop: _Workshop, seed: int, deadline: float) -> tuple[Picture,
 
 def _remarks(workshop: _Workshop, checkers: Sequence[Checker], deadline: float) -> tuple[Remark, ...]:
     found: list[Remark] = []
-    for checker in (_gymnasium, *checkers):
+    for checker in checkers:
         if time.perf_counter() > deadline:
             break
         name = getattr(checker, "__module__", "").partition(".")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from rich.console import Console
@@ -41,6 +41,18 @@ _SECONDS_BETWEEN_LINES = 5.0
 def print_ladder(out: Console, ladder: Ladder) -> None:
     """Everything but the findings, which `render.terminal` prints."""
     out.print(render(ladder, width=min(out.width, _WIDEST)), end="")
+
+
+def print_climbs(out: Console, ladders: Mapping[str, Ladder]) -> None:
+    """Of several climbs the sum: a line for each."""
+    longest = max(map(len, ladders), default=0)
+    out.print()
+    for name, ladder in ladders.items():
+        text = Text(f"{name.ljust(longest)}  ")
+        for outcome, number in Counter(each.outcome for each in ladder.rungs).items():
+            if outcome not in ASIDE:
+                text.append(f"{MARKS[outcome][0]} {number} {outcome}  ", style=MARKS[outcome][1])
+        out.print(text, soft_wrap=True)
 
 
 def render(ladder: Ladder, width: int = 100) -> Text:

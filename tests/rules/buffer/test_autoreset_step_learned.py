@@ -12,3 +12,7 @@ def test_fires_on_rows_in_which_the_action_was_ignored() -> None:
 
 def test_quiet_where_the_reset_is_in_the_same_step() -> None:
     assert not found(AutoresetStepLearned(), seen(watched, "ppo"))
+
+
+def test_quiet_where_such_rows_are_computed_and_left_out_of_the_loss() -> None:
+    assert not found(AutoresetStepLearned(), seen(watched, "ppo", "autoreset masked"))

@@ -53,3 +53,12 @@ def test_fires_on_evidence_by_hand():
 
 def test_not_enough_without_a_limit():
     assert "limit" in not_enough(rule, script({}))
+
+
+def test_fires_where_an_adapter_drops_the_discount_of_dm_env():
+    found = fires(rule, script(stream(facts={"cuts_untold": 6})))
+    assert "discount above 0" in found.seen
+
+
+def test_quiet_where_an_adapter_hands_cuts_on():
+    quiet(rule, script(stream(facts={"cuts_told": 6, "time_limit": 99})))

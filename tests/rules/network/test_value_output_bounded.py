@@ -33,6 +33,16 @@ def test_fires_on_a_tanh_that_sticks_at_its_bound() -> None:
     assert "stick" in found.seen
 
 
+def test_fires_on_a_network_that_is_called_in_parts() -> None:
+    draw = np.random.default_rng(0)
+    sides = {"prediction": np.tanh(draw.uniform(4, 9, 64)), "target": draw.uniform(5, 20, 64)}
+    parts = ["head", "trunk"]
+    events: Any = [learning.loss(parts), learning.term("regression", parts, **sides)]
+    modules = {each: learning.module({"adam": 2}) for each in parts}
+    (found,) = rule.check(learning.script(events, events, events, module=modules))
+    assert found.message.startswith("head and trunk cannot")
+
+
 @pytest.mark.parametrize(("last", "seen"), [("softmax", "sums to 1"), ("tanh", "stick")])
 def test_fires_on_a_program_that_bounds_its_values(last: str, seen: str) -> None:
     (found,) = findings(lambda: values(last), rule.code)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from rldebug.evidence.script import Script
+from rldebug.rule import NotEnough
 from rldebug.rules.normalisation.acting_input_differs import ActingInputDiffers
 from tests.programs.data import found, seen
 from tests.programs.made import call, nodes, script
@@ -37,6 +39,32 @@ def test_quiet_where_statistics_have_moved_a_little() -> None:
 
 def test_quiet_where_both_are_the_same() -> None:
     assert not list(ActingInputDiffers().check(made(1.0, "raw")))
+
+
+def copied(acted: float, kind: str) -> Script:
+    """A copy acts, to which no optimizer belongs; the network itself learns from observations as they came."""
+    audits = []
+    for _ in range(4):
+        obs, rows = RNG.normal(size=(64, 4)), np.arange(64)
+        match = "raw" if acted == 1.0 else "alias"
+        acts = call(0, rows, obs * acted, module="copy", acting=True, match=match)
+        audits.append((nodes(obs), [acts, call(1, rows, obs, grad=True)]))
+    made = script(audits)
+    made.things["module"]["copy"] = {"class": kind, "owners": {}, "layers": {"Linear": 2}, "inside": None}
+    return made
+
+
+def test_fires_where_a_copy_of_the_network_acts_on_another_scale() -> None:
+    assert list(ActingInputDiffers().check(copied(0.05, "Net")))
+
+
+def test_quiet_where_a_copy_acts_on_the_same() -> None:
+    assert not list(ActingInputDiffers().check(copied(1.0, "Net")))
+
+
+def test_quiet_where_what_acts_is_another_network() -> None:
+    with pytest.raises(NotEnough):
+        list(ActingInputDiffers().check(copied(0.05, "Opponent")))
 
 
 def test_fires_on_a_program_that_does_so() -> None:

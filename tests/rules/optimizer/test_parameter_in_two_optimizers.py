@@ -31,3 +31,12 @@ def test_only_a_note_when_the_two_take_turns():
 
 def test_quiet_when_each_parameter_is_in_one_optimizer():
     quiet(ParameterInTwoOptimizers(), run({"a": 0, "b": 100}, {"a": [1.0] * 9, "b": [1.0] * 9}, twice=[]))
+
+
+def test_only_a_note_when_each_has_a_head_of_its_own_on_it():
+    modules = {"trunk": {"trainable": 100, "owners": {"a": 100, "b": 100}}}
+    steps = {f"step/norm@{name}": [1.0] * 9 for name in ("a", "b")}
+    for heads, severity in (({"a": 10, "b": 30}, "note"), ({"a": 0, "b": 30}, "warning")):
+        told = audit(modules=modules, twice=["trunk.0.weight"], twice_owners=["a", "b"], alone=heads)
+        found = fires(ParameterInTwoOptimizers(), Run.from_series(steps, facts={"parameters": told}))
+        assert found.severity == severity

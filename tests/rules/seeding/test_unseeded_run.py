@@ -42,3 +42,7 @@ def test_declines_when_workers_may_have_seeded():
         Learner().train_on(3)
 
     not_enough(rule, watched(program)[1])
+
+
+def test_declines_when_the_program_was_under_way_before_it_was_watched():
+    not_enough(rule, watched(lambda: Learner().train_on(3), late=True)[1])

@@ -16,3 +16,10 @@ def test_quiet_where_it_lags():
     assert not found(TargetKeepsNothingBack(), seen("q_learner"))
     assert not found(TargetKeepsNothingBack(), seen("q_learner", "soft"))
     assert not found(TargetKeepsNothingBack(), seen("ddpg"))
+
+
+def test_quiet_where_it_is_copied_in_place_at_times():
+    """Some audits are of four updates and hold one copy; most hold none."""
+    script = seen("q_learner", "in place at times", steps=240)
+    assert sum(event.get("tau") is not None for _, event in script.events("copy")) >= TargetKeepsNothingBack().taus
+    assert not found(TargetKeepsNothingBack(), script)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from rldebug.forensics.followers import followers
 from rldebug.rules.target_network.target_left_behind import TargetLeftBehind
 from tests.programs.targets import found, q_learner, seen
@@ -34,3 +36,17 @@ def test_quiet_about_a_network_that_is_meant_to_stay_as_it_is():
 
 def test_quiet_in_a_run_that_is_shorter_than_the_interval():
     assert not found(TargetLeftBehind(), seen("q_learner", "local name"))
+
+
+def test_quiet_where_another_that_follows_has_followed_only_once(monkeypatch):
+    """Two agents that learn at their own pace: what one of them did after 100 steps the other may do after 140."""
+    script = seen("q_learner", "local name")
+    (still,) = (each for each in followers(script) if each.still)
+    looks = tuple(range(0, 130, 10))
+    apart = {"updates": looks, "online_prints": tuple(map(str, looks)), "distance": (0.2,) * len(looks)}
+    still = replace(still, prints=("a",) * len(looks), loads=(), loaded=0, own_loads=0, **apart)
+    slow = replace(still, prints=("a",) * 10 + ("b",) * 3)
+    quick = replace(still, prints=tuple(map(str, looks)))
+    for other, expected in ((slow, 0), (quick, 1)):
+        monkeypatch.setattr("rldebug.rules.target_network.target_left_behind.followers", lambda _, o=other: (still, o))
+        assert len(found(TargetLeftBehind(), script)) == expected

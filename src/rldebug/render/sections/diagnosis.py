@@ -39,7 +39,7 @@ def verdict(report: Report, shown: Shown, draw: Draw) -> str:
     return (
         f'<p class="verdict {"clean" if report.clean else "guilty"}"><b>{e(found)}</b>{e(looked)}</p>'
         + (f'<h3>Suspects</h3><ol class="suspects">{suspects}</ol>' if suspects else "")
-        + "".join(_finding(each, report, shown, draw) for each in report.roots)
+        + "".join(article(each, report, shown, draw) for each in report.roots)
         + (f'<h3>What the program computes</h3><ul class="program">{computes}</ul>' if computes else "")
         + "".join(f'<p class="problem">{e(each)}</p>' for each in report.problems)
         + "".join(
@@ -51,7 +51,7 @@ def verdict(report: Report, shown: Shown, draw: Draw) -> str:
     )
 
 
-def _finding(finding: Finding, report: Report, shown: Shown, draw: Draw) -> str:
+def article(finding: Finding, report: Report, shown: Shown, draw: Draw) -> str:
     faster = "" if finding.speedup is None else f"<dt>gain</dt><dd>the whole run {gain(finding.speedup)} as fast</dd>"
     followers = [each for each in report.folded if finding.code in each.follows]
     folded = "".join(

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rldebug.evidence.script import Event, Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import learning
+from rldebug.forensics.passes import passes_of
 from rldebug.rule import NotEnough, Rule
 
 
@@ -18,7 +22,8 @@ class AutoresetStepLearned(Rule):
 
     ## What it checks
     Since Gymnasium 1.0 a vector environment takes one more step after an episode has ended: the action is ignored, the
-    reward is 0, and the observation of the new episode comes back. Rows of batches are traced back to such steps.
+    reward is 0, and the observation of the new episode comes back. Rows of batches are traced back to such steps; those
+    that no loss pushes are left out.
 
     ## Why it matters
     It is no transition: the final state seems to lead to the start of the next episode, whatever is done.
@@ -31,7 +36,8 @@ class AutoresetStepLearned(Rule):
     before was done.
 
     ## When it is fine
-    Where such rows are masked out of the loss. Where episodes are long they are few, and hardly matter.
+    Where such rows are masked out of the loss, which is not always seen. Where episodes are long they are few, and
+    hardly matter.
 
     ## References
     Seen in the wild: BUF-06, NRM-04 of bench/bugs/sources.toml.
@@ -50,8 +56,12 @@ class AutoresetStepLearned(Rule):
             return
         known = phantom = 0
         where: Event | None = None
+        pushed = _pushed(evidence)
         for call in learning(evidence):
-            places = call.places[call.known]
+            felt = pushed.get((call.audit.number, call.order))
+            if pushed and (felt is None or len(felt) != len(call.rows)):
+                continue  # not looked at, or no loss came of it
+            places = call.places[call.known if felt is None else call.known & felt]
             marked = call.audit.nodes.phantom[places] & (call.audit.nodes.alike[places] == 0)
             known += len(places)
             phantom += int(marked.sum())
@@ -69,3 +79,13 @@ class AutoresetStepLearned(Rule):
                 confidence=0.9,
                 severity="warning" if phantom > self.many * known else self.severity,
             )
+
+
+def _pushed(script: Script) -> dict[tuple[int, int], NDArray[np.bool_]]:
+    """By audit and call: the rows whose output a loss has pushed. A row that is masked out is computed all the same."""
+    found: dict[tuple[int, int], NDArray[np.bool_]] = {}
+    for each in passes_of(script):
+        for push in each.pushes:
+            key, felt = (each.audit.number, push.output.order), (push.gradient != 0).any(axis=1)
+            found[key] = felt | found[key] if key in found else felt
+    return found

@@ -18,7 +18,8 @@ class TerminalRewardLost(Rule):
 
     ## What it checks
     The formula of the targets is known from steps within episodes. Where the environment said terminated, the target
-    should be the reward alone. It is 0, or a reward as steps within episodes have it, and not the one that was paid.
+    should be the reward alone. It is 0, or a reward as steps within episodes have it, and not the one that was paid; or
+    it is the opposite of that one, which is what the other player got in a game of two.
 
     ## Why it matters
     What an episode ends with is often all that there is to win or to lose.
@@ -26,6 +27,8 @@ class TerminalRewardLost(Rule):
     ## Likely causes
     1. The mask for the bootstrap is put on the reward too. Confirm: print the target of a terminated step.
     2. The reward is stored one step late, or before the step is taken. Confirm: print reward and flag side by side.
+    3. In a game, the rewards of all players come in one list, and that of another is stored. Confirm: print the list
+       and what is stored, at the end of a game.
 
     ## What to try first
     `reward + gamma * (1 - terminated) * value`, with the mask on the value alone.
@@ -49,6 +52,17 @@ class TerminalRewardLost(Rule):
         if not fits:
             raise NotEnough("the formula of no Q-target was found")
         for fit in fits:
+            opposed = fit.ending("terminated", "opposed")
+            if opposed is not None and opposed.audits >= 2 and not fit.mistake:
+                yield self.finding(
+                    "terminated steps are learned with the opposite of their reward",
+                    where=fit.where,
+                    seen=f"in {opposed.hit} of {opposed.rows} terminated steps with a reward the target is minus that "
+                    "reward: in a game of two, what the other player gets",
+                    expected="the reward of the player whose step it is",
+                    help="take the reward of the player who learns out of the list of all players",
+                    confidence=0.95,
+                )
             ended = fit.ending("terminated", "lost")
             if ended is not None and ended.audits >= 2 and ended.hit >= self.rows and not fit.mistake:
                 yield self.finding(

@@ -18,7 +18,8 @@ class TimeLimitFlagLost(Rule):
 
     ## What it checks
     A `TimeLimit` is in force, and several episodes end exactly there. It sets `truncated` at that step, whatever else
-    happens; but the program was handed `terminated` alone, and never once `truncated`.
+    happens; but the program was handed `terminated` alone, and never once `truncated`. Or an environment of dm_env is
+    played through an adapter: its last step has a discount above 0, and `terminated` is what the adapter returns.
 
     ## Why it matters
     Running out of time is not a bad state. Where it is taken for one, the value of the last states is learned as zero,
@@ -28,6 +29,8 @@ class TimeLimitFlagLost(Rule):
     1. A wrapper around the limit returns `terminated or truncated` as `terminated`. Confirm: print both flags below and
        above each wrapper at the last step.
     2. An adapter to the older interface of four values is adapted back. Confirm: look for `done` in wrappers.
+    3. An adapter takes `timestep.last()` for the end, and does not look at `timestep.discount`. Confirm: print the
+       discount of last steps.
 
     ## What to try first
     Let wrappers hand on both flags as they got them.
@@ -45,8 +48,21 @@ class TimeLimitFlagLost(Rule):
     reads: ClassVar[str] = "Script"
 
     episodes: int = 8  # that end exactly at the limit
+    cut: int = 4  # that an environment of dm_env cut off, within an adapter
 
     def check(self, evidence: Script) -> Iterator[Finding]:
+        for stream in training_streams(evidence):
+            untold = int(fact(stream, "cuts_untold") or 0)
+            if untold >= self.cut and not fact(stream, "cuts_told"):
+                yield self.finding(
+                    "episodes that run out of time are handed over as terminated",
+                    seen=f"{untold} episodes that the environment within {name_of(stream)} cut off, with a discount "
+                    "above 0 in their last step, all terminated, none truncated",
+                    expected="terminated where the discount of the last step is 0, else truncated",
+                    help="terminated = timestep.last() and timestep.discount == 0; truncated = the other last steps",
+                    confidence=0.95,
+                )
+                return
         streams = [each for each in training_streams(evidence) if fact(each, "time_limit")]
         if not streams:
             raise NotEnough("no environment that is trained in has a time limit")

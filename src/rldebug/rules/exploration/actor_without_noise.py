@@ -58,7 +58,7 @@ class ActorWithoutNoise(Rule):
             return
         for each in found:
             off = np.abs(each.noise).max(axis=1) <= 1e-5 * (1 + np.abs(each.action).max(axis=1))
-            if off.mean() > 0.98 and float(np.ptp(each.action)) > 0:
+            if not each.itself and off.mean() > 0.98 and float(np.ptp(each.action)) > 0:
                 what = "its mean" if each.drawn else "its own action"
                 yield self.finding(
                     f"{each.module} acts without noise: {what} is executed",

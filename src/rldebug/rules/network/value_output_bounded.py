@@ -52,14 +52,16 @@ class ValueOutputBounded(Rule):
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         judged = False
-        for module in evidence.modules:
-            looks = [found for audit in evidence.audits if (found := self._errors(audit, module)) is not None]
+        for modules in _networks(evidence):
+            module = " and ".join(modules)
+            looks = [found for audit in evidence.audits if (found := self._errors(audit, modules)) is not None]
             looks = [each for each in looks if each[2].update >= self.updates and len(each[0]) >= self.rows]
             if len(looks) < self.audits:
                 continue
             judged = True
             last = looks[-3:]
-            softmax = self._softmax(evidence, module) and all(0 <= made.min() <= made.max() <= 1 for made, _, _ in last)
+            softmax = len(modules) == 1 and self._softmax(evidence, module)
+            softmax = softmax and all(0 <= made.min() <= made.max() <= 1 for made, _, _ in last)
             if softmax and all(self._outside(targets, 0.0, 1.0) for _, targets, _ in last):
                 bound = "each row of its outputs is positive and sums to 1"
             elif all(self._floored(made, targets) for made, targets, _ in last):
@@ -81,11 +83,11 @@ class ValueOutputBounded(Rule):
         if not judged:
             raise NotEnough(f"no network was seen with its targets in {self.audits} audits")
 
-    def _errors(self, audit: Audit, module: str) -> tuple[np.ndarray, np.ndarray, Event] | None:
+    def _errors(self, audit: Audit, modules: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray, Event] | None:
         terms = [
             each
             for each in audit.terms("regression")
-            if each.get("reached") == [module] and {"prediction", "target"} <= set(each.arrays)
+            if tuple(each.get("reached") or ()) == modules and {"prediction", "target"} <= set(each.arrays)
         ]
         terms = [each for each in terms if each.arrays["prediction"].shape == each.arrays["target"].shape]
         if not terms:
@@ -120,3 +122,9 @@ class ValueOutputBounded(Rule):
                 return False
             rows += len(output)
         return rows >= self.rows
+
+
+def _networks(script: Script) -> list[tuple[str, ...]]:
+    """What regressions reach, each once: a network, or the parts of one that are called one by one."""
+    terms = (each for audit in script.audits for each in audit.terms("regression"))
+    return sorted({tuple(each["reached"]) for each in terms if each.get("reached")})

@@ -50,7 +50,9 @@ class CriticMovedByActorLoss(Rule):
     share: float = 0.8  # of the steps with an actor's loss before them
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        critics = roles_of(evidence).critic | roles_of(evidence).q
+        # A trunk that values and actions share is moved by both losses, and meant to be.
+        shared = {name for name, thing in evidence.modules.items() if thing.get("acting")}
+        critics = (roles_of(evidence).critic | roles_of(evidence).q) - shared
         losses = [each for _, each in self._actor_losses(evidence, critics)]
         if len(losses) < self.times:
             raise NotEnough("no loss was seen that leads through a critic into an actor")

@@ -18,7 +18,8 @@ class ParameterInTwoOptimizers(Rule):
 
     ## What it checks
     Parameters that are in the groups of more than one watched optimizer. It is a warning where a whole network is
-    owned twice and both optimizers step in the same updates, and a note where it is a part, such as a shared trunk.
+    owned twice and both optimizers step in the same updates, and a note where it is a part, such as a shared trunk, or
+    where each of the two also holds parameters that the other does not, such as its own head on that trunk.
 
     ## Why it matters
     Each optimizer steps on whatever gradient it finds: the same gradient is applied twice, or that of one loss by the
@@ -61,6 +62,7 @@ class ParameterInTwoOptimizers(Rule):
             and entry["trainable"] > 0
             and len(owners := [name for name, owned in entry["owners"].items() if owned >= entry["trainable"]]) > 1
             and self._step_together(evidence, owners)
+            and not all(audit.get("alone", {}).get(name) for name in owners)
         ]
         owners = whole[0][1] if whole else audit["twice_owners"]
         count = f"{len(audit['twice'])}{'+' if len(audit['twice']) == 16 else ''}"

@@ -58,6 +58,7 @@ class FirstUpdateRatioOff(Rule):
         "BUF301",
         "BUF368",
         "NET397",
+        "NRM304",
         "POL380",
         "POL381",
         "POL382",

@@ -47,7 +47,7 @@ class RatioAlwaysOne(Rule):
     name: ClassVar[str] = "ratio-always-one"
     severity: ClassVar[Severity] = "error"
     needs: ClassVar[tuple[str, ...]] = ("policy/later_log_ratio", "step/log10_ratio")
-    follows: ClassVar[tuple[str, ...]] = ("OPT306", "OPT307", "OPT318", "GRA302")
+    follows: ClassVar[tuple[str, ...]] = ("OPT306", "OPT307", "OPT318", "GRA302", "GRA304")
 
     readings: int = 8  # of later minibatches
     pairs: int = 3  # readings that directly follow a recorded step on the same rollout

@@ -47,6 +47,8 @@ class UnseededRun(Rule):
             raise NotEnough("no optimizer step was seen")
         if "seeds" in evidence.counts.get("off", ()) or "capture/seeds" in evidence.counts.get("broken", {}):
             raise NotEnough("seeds were not watched")
+        if evidence.counts.get("late"):
+            raise NotEnough("the program had begun before it was watched: what it seeded by then is not known")
         if any(each.get("what") == "process" for each in evidence.noted("thread")):
             raise NotEnough("processes were started, and what they seed was not watched")
         if evidence.noted("seed") or any(

@@ -79,11 +79,12 @@ class TargetKeepsNothingBack(Rule):
         if len(taus) < self.taus or not (taus > self.share).mean() > 0.9 or np.median(taus) > 1.05:
             return
         orders = {id(one) for one in events}
-        looked = [audit for audit in script.audits if any(id(one) in orders for one in audit.of("copy"))]
+        looked = sum(any(id(one) in orders for one in audit.of("copy")) for audit in script.audits)
         # Looks are taken before the first eight steps of an audit, of whichever optimizer: at one in three of its own
-        # it must have moved.
-        steps = sum(max(0, len(self._steps(script, each, audit.of("step")[:8])) - 1) for audit in looked)
-        if len(looked) < self.audits or len(taus) < 0.3 * steps:
+        # it must have moved, in all audits. Whole copies at intervals fall into some of them, and are alone there.
+        counts = [len(self._steps(script, each, audit.of("step")[:8])) for audit in script.audits]
+        steps = sum(max(1, count - 1) for count in counts if count)
+        if looked < self.audits or len(taus) < 0.3 * steps:
             return
         yield self._finding(
             each, f"moved by {np.median(taus):.3g} of the way at each of {len(taus)} steps that were seen"

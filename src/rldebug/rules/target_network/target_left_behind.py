@@ -60,14 +60,16 @@ class TargetLeftBehind(Rule):
         found = followers(evidence)
         if not found:
             raise NotEnough("no target network was seen")
-        follows = [each for each in found if not each.still and len(each.prints) >= self.looks]
+        follows = [each for each in found if len(set(each.prints)) >= self.looks]
         through = any(term["kind"] == "output" for _, term in evidence.events("term"))
         for each in found:
             # What it is loaded with between two looks, and does not change it, are its own weights.
             within = sum(each.updates[0] < update <= each.updates[-1] for update in each.loads) if each.still else 0
             own = each.own_loads >= 2 or within >= 2
             many = self.library if self._in_library(evidence, each) else self.many
-            wanted = self.few if follows or own else self.some if through else many
+            wanted = self.few if own else self.some if through else many
+            if follows and not own:
+                wanted = max(self.few, 3 * max(_longest_rest(other) for other in follows))
             if not each.still or len(each.prints) < self.looks or each.span < wanted:
                 continue
             if len(set(each.online_prints)) < self.looks or not each.distance[-1] > self.apart:
@@ -98,3 +100,13 @@ class TargetLeftBehind(Rule):
             help="print one weight of it before and after the line that should update it",
             confidence=0.97 if own else 0.93 if others else 0.85,
         )
+
+
+def _longest_rest(follower: Follower) -> int:
+    """Optimizer steps over which it was seen to stay the same, at most: another may be as slow."""
+    since, longest = follower.updates[0], 0
+    for place, update in enumerate(follower.updates):
+        if place and follower.prints[place] != follower.prints[place - 1]:
+            since = update
+        longest = max(longest, update - since)
+    return longest

@@ -1,0 +1,1 @@
+"""Campaigns: a list of tasks, done by many processes, that goes on where it was stopped."""

@@ -1,0 +1,60 @@
+"""By which running statistics environments normalise what they show: VecNormalize, Gymnasium's NormalizeObservation.
+
+Looked at where an audit ends, of all environments that live: those of training and of evaluation at the same moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rldebug.capture.env_calls import shared_by
+from rldebug.capture.env_facts import attribute, chain
+
+if TYPE_CHECKING:
+    from rldebug.capture.session import Session
+
+GROUP = "networks"
+_ENVS = 16
+_ELEMENTS = 16  # of an observation
+
+
+def install(session: Session) -> None:
+    shared = shared_by(session.switch, session.told)
+
+    def tell(recording: Any) -> None:
+        found = [
+            {"stream": stream.index, **told}
+            for _, watch in shared.watches
+            for known in list(watch.known.values())
+            if (env := known.ref()) is not None and (stream := session.log.stream_of(env)) is not None
+            for told in normalisers(env)
+        ]
+        if found:
+            session.note("normalisers", audit=recording.number, environments=found[:_ENVS])
+
+    session.on_audit.append(lambda recording: session.switch.guard(GROUP, tell, recording))
+
+
+def normalisers(env: Any) -> Iterator[dict[str, Any]]:
+    """Each layer around the environment that scales observations by what it has seen."""
+    for layer in chain(env):
+        kept = attribute(layer, "obs_rms")
+        if kept is None or attribute(layer, "norm_obs") is False:
+            continue
+        switches = (attribute(layer, name) for name in ("training", "_update_running_mean"))
+        mean, var, count = (attribute(kept, name) for name in ("mean", "var", "count"))
+        yield {
+            "what": type(layer).__name__,
+            "updates": next((each for each in switches if isinstance(each, bool)), None),
+            "kept": id(kept),  # the same in two environments: they share their statistics
+            "count": float(count) if isinstance(count, (int, float, np.number)) else None,
+            "mean": _elements(mean),
+            "var": _elements(var),
+        }
+
+
+def _elements(value: Any) -> list[float] | None:
+    return np.ravel(value)[:_ELEMENTS].astype(float).tolist() if isinstance(value, np.ndarray) else None

@@ -1,0 +1,135 @@
+"""The environment of the evaluation does not normalise by the statistics of training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rldebug.evidence.script import Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.evaluated_inputs import given
+from rldebug.forensics.worlds import Stream, evaluation_streams, fact, name_of, wrappers
+from rldebug.rule import NotEnough, Rule
+
+_LEAVE_OBSERVATIONS = {
+    "AsyncVectorEnv", "DummyVecEnv", "HumanRendering", "Monitor", "OrderEnforcing", "PassiveEnvChecker",
+    "RecordEpisodeStatistics", "RecordVideo", "SubprocVecEnv", "SyncVectorEnv", "TimeLimit", "VecMonitor",
+    "VecTransposeImage", "VecVideoRecorder",
+}  # fmt: skip
+"""Wrappers through which observations go as they are."""
+
+Normaliser = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationWithoutTrainingStatistics(Rule):
+    """The evaluation does not normalise by the statistics of training.
+
+    ## What it checks
+    The environment that is learned from scales observations by running statistics (VecNormalize, NormalizeObservation).
+    One of the same kind, that is only played, has no such layer, and the network is given what it shows as it comes;
+    or it has one that never got those statistics: it has counted nothing but what it showed itself.
+
+    ## Why it matters
+    The policy is judged on inputs that it was never trained on. The score is that of another policy: often a bad one,
+    sometimes only a little worse, so that nobody looks.
+
+    ## Likely causes
+    1. `evaluate_policy` or an own loop is given an environment without the wrapper. Confirm: print the first
+       observation of both.
+    2. The wrapper is there, and nobody copied the statistics. Confirm: compare `obs_rms.mean` of both.
+    3. They were not saved with the model. Confirm: look for `VecNormalize.load`.
+
+    ## What to try first
+    `VecNormalize.load(path, venv)`, then `training = False` and `norm_reward = False`; with Gymnasium, hand over
+    `obs_rms` and set `update_running_mean = False`.
+
+    ## When it is fine
+    A world of which nobody learned with statistics has no need of them.
+
+    ## References
+    Bug kinds EVA-10 and CKP-05 of bench/bugs/sources.toml. Stable-Baselines3, *Vectorized environments*: VecNormalize.
+    """
+
+    code: ClassVar[str] = "NRM362"
+    name: ClassVar[str] = "evaluation-without-training-statistics"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+
+    steps: int = 20  # of the evaluation
+    rows: int = 20  # of it that the network was seen to be given
+    raw: float = 0.98  # share of them that are as they were observed
+    counted: float = 100.0  # observations of training, from which statistics are some
+    moved: float = 0.1  # deviations of training that a mean must be away, or share by which a variance must differ
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        chosen = evaluation_streams(evidence)
+        played = [each for each in evidence.streams if int(each["index"]) in chosen and each["steps"] > self.steps]
+        notes = [each["environments"] for each in evidence.noted("normalisers")]
+        trained = [each for each in evidence.streams if int(each["index"]) not in chosen and each.get("learned")]
+        if not played or not trained:
+            raise NotEnough("no evaluation in an environment of its own was seen")
+        for mine in trained:
+            for test in played:
+                if not all(fact(mine, name) == fact(test, name) for name in ("class", "obs_shape")):
+                    continue
+                both = [(_of(each, mine), _of(each, test)) for each in notes]
+                seen = self._none(evidence, mine, test, both) or self._own(test, both)
+                if seen:
+                    yield self.finding(
+                        "the evaluation does not normalise observations by the statistics of training",
+                        seen=seen,
+                        expected="the same layer in both, and in the evaluation the statistics of training, held still",
+                        help="hand the statistics of training over to the environment of the evaluation",
+                        confidence=0.93,
+                    )
+                    return
+
+    def _none(self, script: Script, mine: Stream, test: Stream, both: list[Any]) -> str:
+        """The environment of the evaluation shows what comes, and the network is given that."""
+        ours = [each for each, _ in both if each is not None and (each["count"] or 0) >= self.counted]
+        if not ours or any(theirs is not None for _, theirs in both):
+            return ""
+        if set(wrappers(test)) - _LEAVE_OBSERVATIONS - set(wrappers(mine)) or ours[-1]["what"] in wrappers(test):
+            return ""  # one of their own, which may know the statistics
+        inputs = [each for each in given(script)[1] if len(each.obs) >= self.rows]
+        if not inputs or any(each.raw < self.raw for each in inputs):
+            return ""
+        layers = ", ".join(wrappers(test)) or "no wrapper"
+        return (
+            f"{ours[-1]['what']} around {name_of(mine)} in training; around the one that {test['steps']} steps were "
+            f"played in: {layers}"
+        )
+
+    def _own(self, test: Stream, both: list[Any]) -> str:
+        """It has counted what it showed itself, and nothing else."""
+        pairs = [(ours, theirs) for ours, theirs in both if ours is not None and theirs is not None]
+        if not pairs:
+            return ""
+        ours, theirs = pairs[-1]
+        shown = int(test["steps"]) + int(test.get("resets") or 0) * int(test.get("lanes") or 1) + 2
+        if ours["kept"] == theirs["kept"] or ours["count"] is None or theirs["count"] is None:
+            return ""
+        if ours["count"] < self.counted or theirs["count"] > min(shown, ours["count"] / 2):
+            return ""
+        if not self._differ(ours, theirs):
+            return ""
+        return (
+            f"{theirs['what']} of the evaluation has counted {theirs['count']:.0f} observations, all of them its own; "
+            f"that of training {ours['count']:.0f}"
+        )
+
+    def _differ(self, ours: Normaliser, theirs: Normaliser) -> bool:
+        if ours["mean"] is None or theirs["mean"] is None or len(ours["mean"]) != len(theirs["mean"]):
+            return False
+        spread = np.maximum(np.sqrt(ours["var"]), 1e-6)
+        away = np.abs(np.subtract(ours["mean"], theirs["mean"])) / spread
+        apart = np.abs(np.log(np.maximum(theirs["var"], 1e-12) / np.square(spread)))
+        return bool((away > self.moved).any() or (apart > self.moved).any())
+
+
+def _of(environments: list[Normaliser], stream: Stream) -> Normaliser | None:
+    return next((each for each in environments if each["stream"] == stream["index"]), None)

@@ -1,0 +1,26 @@
+"""The baseline is the mean reward of the whole batch, not of the group."""
+
+from __future__ import annotations
+
+EXPECT = "ADV511"
+
+
+def plant(job):
+    job.trainer = wrong_trainer()
+
+
+def wrong_trainer():
+    from trl import GRPOTrainer
+
+    class Trainer(GRPOTrainer):
+        def _calculate_rewards(self, *args, **kwargs):
+            self.scores = super()._calculate_rewards(*args, **kwargs)
+            return self.scores
+
+        def _generate_and_score_completions(self, inputs):
+            batch = super()._generate_and_score_completions(inputs)
+            rewards = self.scores.sum(1)
+            batch["advantages"] = (rewards - rewards.mean()) / (rewards.std() + 1e-4)
+            return batch
+
+    return Trainer

@@ -1,0 +1,38 @@
+from functools import cache
+
+import pytest
+
+from rldebug.rules.normalisation.evaluation_without_training_statistics import EvaluationWithoutTrainingStatistics
+from tests.judge import fires, not_enough, quiet
+from tests.watched import watched
+from tests.wild.normalised_env import program
+
+rule = EvaluationWithoutTrainingStatistics()
+
+
+@cache
+def seen(fault=""):
+    return watched(lambda: program(fault))[1]
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ("evaluation-env-bare", "NormalizeObservation around Tank in training"),
+        ("evaluation-env-normalises-anew", "all of them its own"),
+    ],
+)
+def test_fires_where_the_statistics_of_training_are_missing(fault, expected):
+    assert expected in fires(rule, seen(fault)).seen
+
+
+def test_quiet_where_they_are_handed_over():
+    quiet(rule, seen())
+
+
+def test_quiet_where_nothing_is_normalised():
+    quiet(rule, seen("no-normaliser"))
+
+
+def test_declines_without_an_evaluation():
+    not_enough(rule, seen("no-evaluation"))
