@@ -98,6 +98,11 @@ def test_quiet_about_a_sound_loop_and_the_report_so_far_leaves_it_running(capsys
     assert capsys.readouterr() == ("", "")
 
 
+def test_says_so_where_nothing_was_trained(capsys):
+    rldebug.attach().close()
+    assert "nothing was checked" in capsys.readouterr().err
+
+
 def test_what_a_buffer_holds_is_measured_with_every_rollout():
     learner = Learner()
     with rldebug.attach(quiet=True) as dbg:
@@ -190,3 +195,42 @@ def test_a_script_that_ends_without_closing_is_closed_and_under_run_it_joins(wor
     assert [each.name for each in RUNS.iterdir()] == [name]
     assert said.stderr.count("rules ran") == 1
     assert json.loads((RUNS / name / "run.json").read_text())["updates"] == 5
+
+
+OPTIONAL = """
+import sys
+import torch
+from torch import nn
+import rldebug
+RESIDUAL = len(sys.argv) > 1
+net, frozen = nn.Linear(3, 2), nn.Linear(3, 2)
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+
+def improve(obs, action, reward, after, over):
+    guess = net(obs).gather(1, action[:, None]).squeeze(1)
+    if RESIDUAL:
+        y = reward + 0.9 * (1 - over) * net(after).max(1).values
+    else:
+        with torch.no_grad():
+            y = reward + 0.9 * (1 - over) * frozen(after).max(1).values
+    loss = ((guess - y) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+with rldebug.attach(quiet=True) as dbg:
+    for step in range(40):
+        improve(torch.randn(8, 3), torch.randint(2, (8,)), torch.randn(8), torch.randn(8, 3), torch.zeros(8))
+        if step % 10 == 0:
+            frozen.load_state_dict(net.state_dict())
+print(*[each.code for each in dbg.close().findings if each.severity != "note"])
+"""
+
+
+@pytest.mark.parametrize(("words", "found"), [((), []), (("residual",), ["VAL620"])], ids=["off", "on"])
+def test_what_an_option_has_switched_off_is_not_held_against_the_program(words, found):
+    Path("optional.py").write_text(OPTIONAL)
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    told = [sys.executable, "optional.py", *words]
+    said = subprocess.run(told, capture_output=True, text=True, timeout=60, env=env, check=True)
+    assert [each for each in said.stdout.split() if each == "VAL620"] == found

@@ -65,6 +65,9 @@ def test_magics_within_the_cell_and_a_last_line_with_a_semicolon(shell, capsys):
     assert result.result is None
     assert shell.user_ns["here"] == os.getcwd()
     assert "1 optimizer step" in said(capsys)
+    kept = shell.run_cell("kept = %rldebug report")
+    assert kept.success
+    assert isinstance(shell.user_ns["kept"], Report)
 
 
 def test_all_later_cells_are_watched_until_it_is_closed(shell, capsys):

@@ -81,7 +81,7 @@ class Attached:
         self._broken: dict[str, str] = {}
         self._gallery: Gallery | None = None
         self._closed: Report | None = None
-        self._pid, self._cwd, self._began = os.getpid(), os.getcwd(), time.time()
+        self._pid, self._began = os.getpid(), time.time()
         current = sessions.current()
         self.joined = current is not None  # another watches already: it will report
         if current is not None:
@@ -180,6 +180,7 @@ class Attached:
         crash = self._explained(error) if isinstance(error, Exception) else None
         with self._sandbox("keeping the sources"):
             self._sources.keep()
+            self._sources.keep_settings()
         with self._sandbox("the end of recording"):
             self._session.finish()
         with self._sandbox("frames"):
@@ -253,6 +254,9 @@ class Attached:
         from rldebug.evidence.run import read_run
         from rldebug.render.terminal import print_report
 
+        if report.clean and not report.broken and not self.updates and not self.env_steps:
+            print("rldebug: no step of an environment or an optimizer was seen: nothing was checked", file=sys.stderr)
+            return
         shown = Path(os.path.relpath(self._path, os.getcwd()))
         print_report(as_shown(report), run=read_run(self._path), run_folder=shown)
 

@@ -2,7 +2,7 @@
 
     %%rldebug [NAME]           watch this cell, and show its report below it
     %rldebug attach [NAME]     watch all later cells
-    %rldebug report            the diagnosis so far; report = %rldebug report keeps it
+    %rldebug report            the diagnosis so far, or the last one; report = %rldebug report keeps it
     %rldebug close             stop watching, and show the diagnosis
     %rldebug                   what is being watched
 
@@ -46,6 +46,7 @@ class Magic:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._dbg: Attached | None = None
+        self._last: Report | None = None  # of what was watched before
 
     def __call__(self, line: str, cell: str | None = None) -> Any:
         __tracebackhide__ = True  # IPython: only the frames of the cell are of interest
@@ -58,13 +59,18 @@ class Magic:
             raise _usage(f"%rldebug {line}: {_USAGE}")
         if words[0] == "attach":
             return self._attach(words[1] if words[1:] else "notebook")
+        if self._dbg is None and words[0] == "report" and self._last is not None:
+            return self._last
         if self._dbg is None:
             raise _usage(f"%rldebug {words[0]}: nothing is being watched; begin with %rldebug attach")
         return self._dbg.report() if words[0] == "report" else self.close()
 
     def close(self) -> Report | None:
         dbg, self._dbg = self._dbg, None
-        return dbg.close() if dbg is not None else None
+        if dbg is None:
+            return None
+        self._last = dbg.close()
+        return self._last
 
     def _attach(self, name: str) -> None:
         from rldebug.attach import attach
@@ -100,7 +106,8 @@ class Magic:
             if dbg.joined:
                 print("rldebug: all cells are being watched already; %rldebug report shows the diagnosis")
             else:
-                display(dbg.close(error))  # type: ignore[no-untyped-call,unused-ignore]
+                self._last = dbg.close(error)
+                display(self._last)  # type: ignore[no-untyped-call,unused-ignore]
 
     def _execute(self, cell: str) -> Any:
         """As the shell runs a cell, but an exception comes out, so that "run all" stops; the value of the last line is

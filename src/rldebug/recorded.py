@@ -24,12 +24,13 @@ from rldebug.evidence.generations import Generations, read_generations
 from rldebug.evidence.graph import Graph, read_graph
 from rldebug.evidence.run import Run, read_run
 from rldebug.evidence.script import Script, read_script
-from rldebug.evidence.source import Source, read_sources
+from rldebug.evidence.source import Source, read_settings, read_sources
 from rldebug.evidence.timing import Timing
 from rldebug.evidence.timings.reading import TimingError, read_timing
 from rldebug.finding import Finding, Report
 from rldebug.forensics.program import program_of
 from rldebug.forensics.rank_summary import with_ranks
+from rldebug.syntax.taken import as_run
 
 _WORKERS = ("gymnasium.", "stable_baselines3.", "torch.utils.data.", "tianshou.", "multiprocessing.", "concurrent.")
 _BY_HAND = re.compile(r"(needs `[^`]*`): .*")
@@ -102,13 +103,24 @@ def recorded(folder: Path, *, text: bool = True) -> Recorded:
         script,
         crash,
         tuple(each for each in problems if each),
-        sources,
+        _as_run(folder, sources, script),
         read_warnings(folder),
         read_graph(folder),
         timing,
         read_generations(folder),
         tuple(each for each in elsewhere if crash is None or each.type != crash.type),
     )
+
+
+def _as_run(folder: Path, sources: tuple[Source, ...], script: Script | None) -> tuple[Source, ...]:
+    """Without branches that an option had switched off."""
+    told = [each for each in script.noted("option") if each.get("where") == "argparse"] if script is not None else []
+    options = {str(each.get("name")): each.get("value") for each in told}
+    settings = read_settings(folder)
+    try:
+        return tuple(as_run(each, settings.get(each.file, {}), options) for each in sources)
+    except RecursionError:
+        return sources
 
 
 def how_it_stands(meta: Mapping[str, Any]) -> str:

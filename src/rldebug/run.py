@@ -399,6 +399,7 @@ class Watched:
         with self._sandbox("keeping the sources"):
             if self.sources is not None:
                 self.sources.keep()
+                self.sources.keep_settings()
         with self._sandbox("the end of profiling"):
             if self.profiling is not None:
                 self.profiling.finish()

@@ -176,7 +176,9 @@ def test_os_exit_record_only_and_what_others_do():
     assert seen.run.meta["how"] == "os._exit(5)"
     assert seen.run.updates > 20
     assert not (Path("kept/learner-rank1") / "findings.jsonl").exists()
-    assert seen.problems == ()
+    alone, missing = seen.problems
+    assert alone == "one job of 2 ranks: this is of rank 1; there is no other to compare it with"
+    assert missing.startswith("rank 0 of 2 left no folder")
 
 
 # ── programs without torch ──────────────────────────────────────────────────────────────────────────────────────────

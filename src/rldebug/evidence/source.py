@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from rldebug.finding import Edit, Finding, Where
 
@@ -145,10 +146,28 @@ def read_sources(folder: Path | str) -> list[Source]:
     for line in lines:
         try:
             told = json.loads(line)
-            found[told["file"]] = parsed(told["text"], told["file"])
+            if "text" in told:
+                found[told["file"]] = parsed(told["text"], told["file"])
         except (ValueError, TypeError, KeyError, SourceError):
             continue  # cut off where the program was killed
     return list(found.values())
+
+
+def read_settings(folder: Path | str) -> dict[str, dict[str, Any]]:
+    """File -> what plain names of its module were bound to when the program ended."""
+    found: dict[str, dict[str, Any]] = {}
+    try:
+        lines = (Path(folder) / SOURCES).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    for line in lines:
+        try:
+            told = json.loads(line)
+            if isinstance(told.get("settings"), dict):
+                found[str(told["file"])] = told["settings"]
+        except (ValueError, TypeError, KeyError, AttributeError):
+            continue
+    return found
 
 
 def python_files(paths: Iterable[Path | str]) -> list[Path]:

@@ -63,7 +63,8 @@ def _of_job(job: Job, folder: Path, script: Script) -> tuple[Script, list[str], 
         left = f"rank {which} of {job.world}" if len(job.missing) == 1 else f"ranks {which} of {job.world}"
         problems.append(f"{left} left no folder beside this one: what was done there is not in this report")
     told = ", ".join(str(each.rank) for each in compared)
-    problems.insert(0, f"one job of {job.world} ranks: this is of rank {_own(job, folder)}; {told} were compared")
+    compared = f"{told} were compared" if "," in told else "there is no other to compare it with"
+    problems.insert(0, f"one job of {job.world} ranks: this is of rank {_own(job, folder)}; {compared}")
     return _noting(script, lines), problems, tuple(crashes)
 
 

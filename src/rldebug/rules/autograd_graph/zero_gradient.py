@@ -57,6 +57,8 @@ class ZeroGradient(Rule):
     severity: ClassVar[Severity] = "error"
     needs: ClassVar[tuple[str, ...]] = ("grad/zero_tensors",)
     follows: ClassVar[tuple[str, ...]] = (
+        "ENV510",
+        "ADV514",
         "GRA006",
         "OPT004",
         "NET006",

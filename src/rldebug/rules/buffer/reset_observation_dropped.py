@@ -45,6 +45,7 @@ class ResetObservationDropped(Rule):
     name: ClassVar[str] = "reset-observation-dropped"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("BUF300", "BUF302")  # rows that hold the wrong observation throughout
 
     ends: int = 8  # rows that are the end of an episode
     audits: int = 2  # in which there are such

@@ -12,6 +12,8 @@ from rldebug.evidence.generations import Generations
 from rldebug.finding import Finding, Severity
 from rldebug.rule import NotEnough, Rule
 
+_SAME = 1e-9  # one reward for all is no order
+
 
 @dataclass(frozen=True, kw_only=True)
 class RewardsInAnotherOrder(Rule):
@@ -99,7 +101,7 @@ class RewardsInAnotherOrder(Rule):
             upper = np.triu(np.isfinite(gap), 1)
             within += gap[same & upper].tolist()
             between += gap[~same & upper].tolist()
-        if len(within) < self.pairs or not between or np.mean(within) < 0.6 * np.mean(between):
+        if len(within) < self.pairs or not between or np.mean(within) < 0.6 * np.mean(between) or max(within) <= _SAME:
             return ""
         return (
             f"{len(within)} pairs of the same answer to the same prompt differ by {np.mean(within):.3g} in reward, "
