@@ -7,7 +7,8 @@ import torch
 import torch.distributed as dist
 
 from rldebug.capture import collectives
-from rldebug.capture.collectives import FILE, hangs, read_last
+from rldebug.capture.collectives import hangs
+from rldebug.evidence.ranks import COLLECTIVE, last_collective
 from tests.capture.fake import Listening, listening
 
 
@@ -31,7 +32,7 @@ def test_calls_are_counted_and_the_last_is_in_a_file(alone, tmp_path, monkeypatc
         dist.all_gather_object([None], {"a": 1})  # of tensors, inside: one call
         session.updates = 3
         dist.broadcast(torch.ones(7), src=0)
-        last = read_last(tmp_path)
+        last = last_collective(tmp_path)
     assert (last["calls"], last["what"], last["numel"], last["update"], last["waits"]) == (3, "broadcast", 7, 3, False)
     assert last["line"][0].endswith("test_collectives.py")
     rank = session.only("rank")
@@ -45,13 +46,13 @@ def test_one_that_does_not_come_back_waits(alone, tmp_path, monkeypatch):
     with listening(collectives):
         with pytest.raises((RuntimeError, TypeError, ValueError)):
             dist.broadcast(torch.ones(7), src="nobody")
-        assert read_last(tmp_path)["waits"]
+        assert last_collective(tmp_path)["waits"]
         assert not hangs(tmp_path)  # not for long enough
         now = time.time()
         monkeypatch.setattr(time, "time", lambda: now + 60)
         assert hangs(tmp_path)
         dist.barrier()
-        assert not read_last(tmp_path)["waits"]
+        assert not last_collective(tmp_path)["waits"]
 
 
 def test_calls_of_a_part_of_the_ranks_are_not_compared(alone, tmp_path, monkeypatch):
@@ -59,14 +60,14 @@ def test_calls_of_a_part_of_the_ranks_are_not_compared(alone, tmp_path, monkeypa
     pretend_two(monkeypatch)
     with listening(collectives) as session:
         dist.all_reduce(torch.ones(2), group=part)
-        assert read_last(tmp_path) is None
+        assert last_collective(tmp_path) is None
     assert session.only("rank")["collectives"] == {"all_reduce": 1}
 
 
 def test_a_process_by_itself_leaves_no_file(alone, tmp_path):
     with listening(collectives) as session:
         dist.all_reduce(torch.ones(5))
-    assert not (tmp_path / FILE).exists()
+    assert not (tmp_path / COLLECTIVE).exists()
     assert session.only("rank")["world"] == 1
 
 
@@ -79,6 +80,6 @@ def test_functions_are_put_back(alone):
 
 
 def test_a_file_that_is_damaged_tells_nothing(tmp_path):
-    assert read_last(tmp_path) is None
-    (tmp_path / FILE).write_bytes(b"!{cut")
-    assert read_last(tmp_path) is None
+    assert last_collective(tmp_path) is None
+    (tmp_path / COLLECTIVE).write_bytes(b"!{cut")
+    assert last_collective(tmp_path) is None

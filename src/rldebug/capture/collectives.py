@@ -18,11 +18,9 @@ import torch.distributed as dist
 from rldebug.capture.place import users_line
 from rldebug.capture.rank_steps import RankSteps
 from rldebug.capture.stand_in import stand_in
-from rldebug.evidence.ranks import wait_for_ranks
+from rldebug.evidence.ranks import COLLECTIVE, COLLECTIVE_SIZE, last_collective, wait_for_ranks
 
 GROUP = "collectives"
-FILE = "collective.json"
-_SIZE = 1024  # bytes of it: the first says whether a call is under way
 _LONG = 2.0  # seconds
 _RANKS = 10.0  # seconds that one waits for the others to write their ends
 _NAMES = (
@@ -120,7 +118,7 @@ class Collectives:
     def join(self) -> None:
         self.rank, self.world = dist.get_rank(), dist.get_world_size()
         if self.world > 1:
-            self._file = _open(self.session.folder / FILE)
+            self._file = _open(self.session.folder / COLLECTIVE)
             self.steps.begin(self.world)
         self.tell()
 
@@ -144,8 +142,8 @@ class Collectives:
             return
         told |= {"update": self.session.updates, "time": time.time()}
         text = json.dumps(told, separators=(",", ":"), default=str).encode()
-        if len(text) < _SIZE:
-            self._file[0:_SIZE] = (b"!" + text).ljust(_SIZE)
+        if len(text) < COLLECTIVE_SIZE:
+            self._file[0:COLLECTIVE_SIZE] = (b"!" + text).ljust(COLLECTIVE_SIZE)
 
     def tell(self) -> None:
         if self.rank is None:
@@ -158,9 +156,9 @@ class Collectives:
 
 def _open(file: Path) -> mmap.mmap:
     with file.open("w+b") as opened:
-        opened.write(b" {}".ljust(_SIZE))
+        opened.write(b" {}".ljust(COLLECTIVE_SIZE))
         opened.flush()
-        return mmap.mmap(opened.fileno(), _SIZE)
+        return mmap.mmap(opened.fileno(), COLLECTIVE_SIZE)
 
 
 def _numel(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | None:
@@ -169,20 +167,9 @@ def _numel(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | None:
     return None if found is None else found.numel()
 
 
-def read_last(folder: Path) -> dict[str, Any] | None:
-    """The last collective that a process called, and whether it came back from it (`waits`); None where it called
-    none."""
-    try:
-        text = (folder / FILE).read_bytes()[:_SIZE]
-        told = json.loads(text[1:])
-    except (OSError, ValueError):
-        return None
-    return {**told, "waits": text[:1] == b"!"} if isinstance(told, dict) and told.get("calls") else None
-
-
 def hangs(folder: Path) -> bool:
     """Whether a process waits in a collective for longer than that takes."""
-    last = read_last(folder)
+    last = last_collective(folder)
     return last is not None and last["waits"] and time.time() - float(last.get("time", 0.0)) > _LONG
 
 

@@ -118,4 +118,9 @@ def facts_of(env: Any, agent: Any, player: Player) -> dict[str, Any]:
 
 def install(switch: Switchboard, log: Any) -> None:
     shared = shared_by(switch, log)
-    when_imported(switch, GROUP, "pettingzoo.utils.env", lambda module: Turns(shared).cover(module.AECEnv))
+
+    def cover(module: Any) -> None:
+        if hasattr(module, "AECEnv"):  # not so in old releases
+            Turns(shared).cover(module.AECEnv)
+
+    when_imported(switch, GROUP, "pettingzoo.utils.env", cover)

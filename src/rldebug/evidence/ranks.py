@@ -15,6 +15,9 @@ from typing import Any
 from rldebug.evidence.alive import alive
 from rldebug.evidence.folder import COUNT, RANK, TOGETHER
 
+COLLECTIVE = "collective.json"
+"""The file of a run folder that holds the last collective of a process."""
+COLLECTIVE_SIZE = 1024  # bytes of it: the first says whether a call is under way
 _MISSING = 3.0  # seconds that are waited for the folder of another rank
 _PAUSE = 0.1
 
@@ -130,3 +133,14 @@ def _began(meta: Mapping[str, Any]) -> float:
 
 def _whole(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdigit() else None
+
+
+def last_collective(folder: Path) -> dict[str, Any] | None:
+    """The last collective that a process called, and whether it came back from it (`waits`); None where it called
+    none."""
+    try:
+        text = (folder / COLLECTIVE).read_bytes()[:COLLECTIVE_SIZE]
+        told = json.loads(text[1:])
+    except (OSError, ValueError):
+        return None
+    return {**told, "waits": text[:1] == b"!"} if isinstance(told, dict) and told.get("calls") else None

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.capture.children import FOLDER
-from rldebug.capture.collectives import read_last
 from rldebug.evidence.crash import Crash, read_crash
-from rldebug.evidence.ranks import Job, Member, job_of
+from rldebug.evidence.ranks import Job, Member, job_of, last_collective
 from rldebug.evidence.script import Script, read_script
 from rldebug.finding import thousands
 from rldebug.forensics.batches import calls_of
@@ -63,8 +62,8 @@ def _of_job(job: Job, folder: Path, script: Script) -> tuple[Script, list[str], 
         left = f"rank {which} of {job.world}" if len(job.missing) == 1 else f"ranks {which} of {job.world}"
         problems.append(f"{left} left no folder beside this one: what was done there is not in this report")
     told = ", ".join(str(each.rank) for each in compared)
-    compared = f"{told} were compared" if "," in told else "there is no other to compare it with"
-    problems.insert(0, f"one job of {job.world} ranks: this is of rank {_own(job, folder)}; {compared}")
+    beside = f"{told} were compared" if "," in told else "there is no other to compare it with"
+    problems.insert(0, f"one job of {job.world} ranks: this is of rank {_own(job, folder)}; {beside}")
     return _noting(script, lines), problems, tuple(crashes)
 
 
@@ -121,7 +120,7 @@ def summary(number: int, script: Script) -> dict[str, Any]:
         "seen": seen, "firsts": firsts[:_SEEN], "inputs": _inputs(script), "sampled": _sampled(script),
         "phases": list(own.get("phases") or ()), "wrapped": bool(own.get("wrapped")),
         "before_updates": dict(own.get("before_updates") or {}), "calls": int(own.get("calls") or 0),
-        "last": None if script.path is None else read_last(script.path), "terms": _terms(script),
+        "last": None if script.path is None else last_collective(script.path), "terms": _terms(script),
     }  # fmt: skip
 
 

@@ -19,7 +19,9 @@ def test_quiet_where_all_is_well():
     assert not found(CODE, same)
     judge = rounds(sound(), answer=lambda each: each.column("group"), **{"reward/score": _nearly_the_same})
     assert not found(CODE, judge)
-    alike = rounds(sound(), answer=lambda each: each.column("group"), **{"reward/score": lambda each: np.ones(len(each))})
+    alike = rounds(
+        sound(), answer=lambda each: each.column("group"), **{"reward/score": lambda each: np.ones(len(each))}
+    )
     assert not found(CODE, alike)  # one reward for all is another mistake
     assert lacking(CODE, sound(rounds=0))
 
