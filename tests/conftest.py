@@ -17,6 +17,12 @@ def distributions_check_their_arguments():
 
 
 @pytest.fixture(autouse=True)
+def programs_are_small(monkeypatch):
+    """Else every test file that was imported so far belongs to the program that is watched, and is parsed at its end."""
+    monkeypatch.setattr("rldebug.capture.arguments._FILES", 20)
+
+
+@pytest.fixture(autouse=True)
 def in_a_folder_of_its_own(tmp_path, monkeypatch):
     """A run folder written by default goes nowhere near the checkout; no pyproject.toml above is picked up."""
     monkeypatch.chdir(tmp_path)

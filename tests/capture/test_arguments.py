@@ -65,7 +65,9 @@ def test_a_parser_that_exits_leaves_the_next_one_watched(program):
     assert len(session.noted("option")) == 2
 
 
-def test_the_programs_own_files_are_found():
+def test_the_programs_own_files_are_found(monkeypatch):
+    monkeypatch.setattr(arguments, "_FILES", 100_000)
+    monkeypatch.setattr(arguments, "_LARGE", 1 << 30)
     sources = arguments.user_sources()
     assert any(file.endswith("test_arguments.py") for file in sources)
     assert not any("site-packages" in file or file.endswith("argparse.py") for file in sources)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import threading
@@ -66,3 +67,23 @@ def test_outside_the_main_thread_there_is_no_alarm_and_it_still_works():
     thread.start()
     thread.join()
     assert found == [3]
+
+
+def test_an_alarm_that_rings_while_garbage_is_collected_is_not_lost():
+    def busy(phase, info):
+        until = time.monotonic() + 0.3
+        while time.monotonic() < until:
+            pass
+
+    def collects():
+        gc.collect()
+        while True:
+            pass
+
+    gc.callbacks.append(busy)
+    try:
+        outcome = call(collects, [], {}, seconds=0.1)
+    finally:
+        gc.callbacks.remove(busy)
+    assert isinstance(outcome, Raised)
+    assert "did not come back" in outcome.said

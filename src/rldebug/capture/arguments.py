@@ -110,6 +110,8 @@ def user_sources() -> dict[str, str]:
     found: dict[str, str] = {}
     left = _LARGE
     for module in list(sys.modules.values()):
+        if len(found) >= _FILES:
+            break
         file = getattr(module, "__file__", None)
         if not isinstance(file, str) or not file.endswith(".py") or not is_users(file):
             continue
@@ -118,7 +120,7 @@ def user_sources() -> dict[str, str]:
                 text = opened.read(left + 1)
         except OSError:
             continue
-        if len(found) < _FILES and len(text) <= left:
+        if len(text) <= left:
             left -= len(text)
             found[shown(file)] = text
     return found

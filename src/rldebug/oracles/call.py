@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import signal
@@ -11,12 +12,14 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SECONDS = 2.0  # for one call: a small case takes a millisecond
 FIRST = 10.0  # for the first one: it may import what it needs, and half an import is worse than none
 _CALLED: set[Any] = set()  # the code of functions that came back once
+_AGAIN = 0.01  # seconds
 
 
 class TooLong(BaseException):
@@ -78,7 +81,11 @@ def _limit(seconds: float) -> Iterator[None]:
         yield
         return
 
-    def ring(*_: Any) -> None:
+    def ring(_: int, frame: FrameType | None) -> None:
+        # What is raised in a callback of the garbage collector is printed and lost: it rings again, a little later.
+        if frame is not None and any(frame.f_code is getattr(each, "__code__", None) for each in gc.callbacks):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+            return
         raise TooLong
 
     before = signal.signal(signal.SIGALRM, ring)
