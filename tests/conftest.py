@@ -18,7 +18,7 @@ def distributions_check_their_arguments():
 
 @pytest.fixture(autouse=True)
 def programs_are_small(monkeypatch):
-    """Else every test file that was imported so far belongs to the program that is watched, and is parsed at its end."""
+    """Else every test file that was imported so far belongs to the program that is watched, and is parsed with it."""
     monkeypatch.setattr("rldebug.capture.arguments._FILES", 20)
 
 
