@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -32,6 +32,7 @@ class Follower:
     copies: tuple[Event, ...]  # online -> target, in audits
     loads: tuple[int, ...]  # updates at which load_state_dict was called on the target, from whatever; the first 64
     loaded: int  # how often after the first update, in all
+    whole: int  # how often of those the very weights of the other: what was loaded may be a mixture, made by hand
     own_loads: int  # of its own weights
     steps: int  # that optimizers of the online network took, in all
     line: tuple[str, int] | None  # of the call, or of the load
@@ -126,10 +127,20 @@ def _follower(script: Script, looks: dict[str, dict[int, tuple[Audit, Event]]], 
         ),
         loads=tuple(sorted(int(at) for each in loads for at in each.get("updates") or ())),
         loaded=sum(int(each.get("times") or 0) for each in loads) - early,
+        whole=sum(_after_the_first(each) for each in loads if each.get("source") == online and not _mixed(each)),
         own_loads=sum(int(each.get("times") or 0) for each in loads if each.get("source") == name),
         steps=steps_of(script, online),
         line=_line(loads) or _called_at(script, name),
     )
+
+
+def _after_the_first(load: Mapping[str, Any]) -> int:
+    return int(load.get("times") or 0) - sum(int(at) == 0 for at in load.get("updates") or ())
+
+
+def _mixed(load: Mapping[str, Any]) -> bool:
+    taus = [float(each) for each in load.get("taus") or () if each is not None]
+    return bool(taus) and sum(taus) / len(taus) < 0.5
 
 
 def steps_of(script: Script, module: str) -> int:

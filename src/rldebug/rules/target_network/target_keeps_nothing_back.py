@@ -63,14 +63,14 @@ class TargetKeepsNothingBack(Rule):
             yield from self._moved(evidence, each)
 
     def _loaded(self, each: Follower) -> Iterator[Finding]:
-        if each.loaded < self.loads or each.loaded < self.every * each.steps:
+        if each.whole < self.loads or each.whole < self.every * each.steps:
             return
         # Copies in bursts, at the end of a rollout's many updates, would be rarer than steps: so these are one by one.
         gaps = np.diff([at for at in each.loads if at > 0])
         if not len(gaps) or np.median(gaps) > max(1.0, 1.1 * each.updates[-1] / max(each.steps, 1)):
             return
         yield self._finding(
-            each, f"copied whole {each.loaded} times in {each.steps} steps of the optimizer of {each.online}"
+            each, f"copied whole {each.whole} times in {each.steps} steps of the optimizer of {each.online}"
         )
 
     def _moved(self, script: Script, each: Follower) -> Iterator[Finding]:
