@@ -9,7 +9,7 @@ import typer
 
 EXAMPLES = """
 rldebug demo
-rldebug demo --html /tmp/demo.html --json demo.json
+rldebug demo --html demo.html --json demo.json
 """
 PAGE = "tutorial.md"
 
