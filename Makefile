@@ -23,7 +23,7 @@ test: $(VENV)/.installed $(VENV)/.browser  ## the quick tests
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 test-integrations: $(VENV)/.integrations  ## each integration beside the real library, and a Ray cluster of two nodes (minutes)
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m integration
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m integration -o faulthandler_timeout=900
 
 check: $(VENV)/.installed  ## lint, types, import order, CATALOGUE.md current
 	$(BIN)/ruff check .
@@ -33,7 +33,7 @@ check: $(VENV)/.installed  ## lint, types, import order, CATALOGUE.md current
 	$(BIN)/python -m rldebug.render.docs --check
 
 slow: $(VENV)/.bench $(VENV)/.integrations  ## the tests that take minutes, and all integrations; that the algorithms learn (an hour or two)
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'slow or integration'
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'slow or integration' -o faulthandler_timeout=3600
 
 docs: $(VENV)/.docs  ## build the site into site/
 	$(BIN)/python -m rldebug.render.docs
