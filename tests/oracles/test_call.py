@@ -43,6 +43,36 @@ def test_ctrl_c_is_not_swallowed():
         call(stop, [], {})
 
 
+def test_a_function_that_catches_even_this_is_ended():
+    def endless():
+        caught = 0
+        while caught < 3:
+            try:
+                time.sleep(60)
+            except BaseException:
+                caught += 1
+        time.sleep(60)
+
+    assert call(endless, [], {}, seconds=0.1).took_too_long
+
+
+def test_an_alarm_that_is_lost_in_a_finalizer_rings_again(monkeypatch):
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda each: lost.append(each.exc_type))
+
+    class Slow:
+        def __del__(self):
+            time.sleep(0.3)
+
+    def endless():
+        Slow()
+        while True:
+            time.sleep(0.01)
+
+    assert call(endless, [], {}, seconds=0.1).took_too_long
+    assert [each.__name__ for each in lost] == ["TooLong"] * len(lost) != []
+
+
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_an_endless_loop_is_ended_even_where_it_catches_exceptions(stubborn):
     def endless():

@@ -19,7 +19,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SECONDS = 2.0  # for one call: a small case takes a millisecond
 FIRST = 10.0  # for the first one: it may import what it needs, and half an import is worse than none
 _CALLED: set[Any] = set()  # the code of functions that came back once
-_AGAIN = 0.01  # seconds
+_AGAIN = 0.1  # seconds, until the alarm rings once more
 
 
 class TooLong(BaseException):
@@ -81,10 +81,13 @@ def _limit(seconds: float) -> Iterator[None]:
         yield
         return
 
+    left = False
+
     def ring(_: int, frame: FrameType | None) -> None:
-        # What is raised in a callback of the garbage collector is printed and lost: it rings again, a little later.
-        if frame is not None and any(frame.f_code is getattr(each, "__code__", None) for each in gc.callbacks):
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        # What is raised in a finalizer or a callback of the garbage collector is printed and lost, and a function may
+        # catch everything: so it rings again and again.
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        if left or (frame is not None and _collecting(frame)):
             return
         raise TooLong
 
@@ -93,8 +96,13 @@ def _limit(seconds: float) -> Iterator[None]:
     try:
         yield
     finally:
+        left = True
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _collecting(frame: FrameType) -> bool:
+    return any(frame.f_code is getattr(each, "__code__", None) for each in gc.callbacks)
 
 
 def _line(error: BaseException, function: Callable[..., Any]) -> int | None:
