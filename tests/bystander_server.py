@@ -7,13 +7,18 @@ the words after `python`. Its output goes to files in that folder; its exit stat
 import json
 import os
 import runpy
+import signal
 import sys
 
 import gymnasium  # noqa: F401
 import torch  # noqa: F401
 
 
+LIMIT = 200  # seconds: then the program is killed, and the test says so
+
+
 def start(folder, words):
+    signal.alarm(LIMIT)
     os.chdir(folder)
     for number, name in ((1, "stdout"), (2, "stderr")):
         os.dup2(os.open(name, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), number)
