@@ -13,7 +13,6 @@ import sys
 import gymnasium  # noqa: F401
 import torch  # noqa: F401
 
-
 LIMIT = 200  # seconds: then the program is killed, and the test says so
 
 
