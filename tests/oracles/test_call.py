@@ -100,10 +100,13 @@ def test_outside_the_main_thread_there_is_no_alarm_and_it_still_works():
 
 
 def test_an_alarm_that_rings_while_garbage_is_collected_is_not_lost():
-    def busy(phase, info):
+    def wait():
         until = time.monotonic() + 0.3
         while time.monotonic() < until:
             pass
+
+    def busy(phase, info):
+        wait()
 
     def collects():
         gc.collect()

@@ -87,7 +87,7 @@ def _limit(seconds: float) -> Iterator[None]:
         # What is raised in a finalizer or a callback of the garbage collector is printed and lost, and a function may
         # catch everything: so it rings again and again.
         signal.setitimer(signal.ITIMER_REAL, _AGAIN)
-        if left or (frame is not None and _collecting(frame)):
+        if left or _collecting(frame):
             return
         raise TooLong
 
@@ -101,8 +101,13 @@ def _limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _collecting(frame: FrameType) -> bool:
-    return any(frame.f_code is getattr(each, "__code__", None) for each in gc.callbacks)
+def _collecting(frame: FrameType | None) -> bool:
+    callbacks = {getattr(each, "__code__", None) for each in gc.callbacks}
+    while frame is not None:
+        if frame.f_code in callbacks:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _line(error: BaseException, function: Callable[..., Any]) -> int | None:
