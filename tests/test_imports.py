@@ -52,7 +52,7 @@ def python(*flags: str, code: str) -> str:
     """What a fresh interpreter prints; it fails the test with what it said last."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, *flags, "-c", textwrap.dedent(code)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=280)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 

@@ -31,7 +31,7 @@ def page(opened, url, width=1280, height=900, **more):
     said = []
     context = opened.new_context(viewport={"width": width, "height": height}, **more)
     shown = context.new_page()
-    shown.set_default_timeout(20_000)
+    shown.set_default_timeout(60_000)  # other programs may be running
     watching = [True]
     shown.on("console", lambda each: watching and said.append(f"{each.type}: {each.text}"))
     shown.on("pageerror", lambda each: said.append(str(each)))

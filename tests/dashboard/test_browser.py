@@ -62,7 +62,7 @@ def drawn(seen, section):
 
 def until(seen, expression):
     """By asking again and again: the page's own policy lets nobody evaluate text in it."""
-    for _ in range(200):
+    for _ in range(600):
         if seen.evaluate(expression):
             return
         seen.wait_for_timeout(100)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from rldebug import catalogue
@@ -82,15 +82,16 @@ def catalogue_page() -> str:
 def site_pages() -> dict[str, str]:
     """File name → text, for docs/catalogue/."""
     pages = {"index.md": _index(), "metrics.md": _metrics()}
-    for rule in own_rules():
+    rules = own_rules()
+    codes = {rule.code for rule in rules}
+    for rule in rules:
         title, _, body = rule_page(rule).partition("\n")
-        pages[f"{rule.code}.md"] = f"{_GENERATED}\n{title}\n{_linked(body, rule)}"
+        pages[f"{rule.code}.md"] = f"{_GENERATED}\n{title}\n{_linked(body, codes - {rule.code})}"
     return pages
 
 
-def _linked(text: str, own: type[Rule]) -> str:
+def _linked(text: str, known: Set[str]) -> str:
     """Codes of other rules, as links to their pages; those in backquotes stay as they are."""
-    known = {rule.code for rule in own_rules()} - {own.code}
     pattern = rf"(?<![\w`])({CODE.pattern})(?![\w`])"
     return re.sub(pattern, lambda hit: f"[{hit[1]}]({hit[1]}.md)" if hit[1] in known else hit[1], text)
 

@@ -94,6 +94,8 @@ def rule_facts(rule: type[Rule]) -> dict[str, str]:
 
 def thresholds_of(rule: type[Rule]) -> list[Threshold]:
     """The fields of a rule; what each means is the comment behind it in the source."""
+    if not dataclasses.fields(rule):
+        return []
     try:
         source = inspect.getsource(rule)
     except (OSError, TypeError):
