@@ -130,7 +130,7 @@ def test_every_base_of_the_zoo_is_left_alone(base, python, tmp_path):
 
 @pytest.mark.parametrize("algorithm", SB3)
 def test_stable_baselines_is_left_alone(algorithm, python, tmp_path):
-    pytest.importorskip("stable_baselines3")
+    pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is in the extra `sb3`, which is not installed")
     compare(python, [STEPS, SB3_PROGRAM, algorithm], tmp_path)
 
 

@@ -212,7 +212,8 @@ def test_a_thread_is_explained_too(installed, capsys):
 
 @pytest.fixture
 def shell(monkeypatch, tmp_path):
-    interactive = pytest.importorskip("IPython.core.interactiveshell")
+    from IPython.core import interactiveshell as interactive
+
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # the shell puts one of its own there
     shell = interactive.InteractiveShell()

@@ -20,7 +20,8 @@ LEARNER = SETUP + inspect.getsource(Learner)
 
 @pytest.fixture
 def shell(monkeypatch, tmp_path):
-    interactive = pytest.importorskip("IPython.core.interactiveshell")
+    from IPython.core import interactiveshell as interactive
+
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # the shell puts one of its own there
     shell = interactive.InteractiveShell.instance()
@@ -134,9 +135,9 @@ def test_unloading_ends_everything(shell, capsys):
 
 @pytest.mark.integration
 def test_a_notebook_of_a_kernel(tmp_path):
-    nbclient = pytest.importorskip("nbclient", reason="executes notebooks")
-    nbformat = pytest.importorskip("nbformat")
-    pytest.importorskip("ipykernel", reason="the kernel")
+    import nbclient
+    import nbformat
+
     cells = [
         "%load_ext rldebug",
         LEARNER,

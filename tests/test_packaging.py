@@ -19,7 +19,6 @@ PACKAGE = ROOT / "src" / "rldebug"
 
 def packed(kind: str) -> set[str]:
     """The files that hatchling would pack; nothing is built."""
-    pytest.importorskip("hatchling", reason="what builds the wheel")
     from hatchling.builders.sdist import SdistBuilder
     from hatchling.builders.wheel import WheelBuilder
 
@@ -90,7 +89,6 @@ def test_the_citation_is_one():
 
 @pytest.mark.integration
 def test_a_wheel_is_built_and_says_what_it_is(tmp_path):
-    pytest.importorskip("hatchling")
     command = [
         sys.executable,
         "-m",

@@ -14,7 +14,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -34,7 +34,7 @@ from rldebug.explain import attach as add_note
 from rldebug.explain import cells_of, judge
 from rldebug.finding import Report
 from rldebug.follow import Follower
-from rldebug.handover import HandoverError, rollout_of, transitions_of
+from rldebug.handover import HandoverError, Receiver
 from rldebug.preprocess import keep_in, keep_no_more
 from rldebug.record import new_run_folder
 from rldebug.recorded import as_shown, examined
@@ -72,7 +72,7 @@ def attach(
     return Attached(run, Path(folder), config, options, frames, quiet)
 
 
-class Attached:
+class Attached(Receiver):
     """What `rldebug.attach` returns. Use it as a context manager, or call `close()` at the end."""
 
     def __init__(self, name: str, root: Path, config: Config, options: Options, frames: int, quiet: bool) -> None:
@@ -129,35 +129,6 @@ class Attached:
         if self._closed is None and follower is not None:
             with self._sandbox("declare"):
                 follower.record.tell(declared=self._session.declared)
-
-    def rollout(
-        self,
-        *,
-        obs: Any = None,
-        action: Any = None,
-        reward: Any = None,
-        terminated: Any = None,
-        truncated: Any = None,
-        value: Any = None,
-        logp: Any = None,
-        epsilon: float | None = None,
-    ) -> None:
-        """Hand over what acting produced, `(T,)` or `(T, B)`, before the updates that learn from it. Optional: what
-        can be seen is seen without; values and log-probs are then measured for every rollout."""
-        self._hand_over("dbg.rollout(...)", rollout_of, locals())
-
-    def replay(
-        self,
-        *,
-        obs: Any = None,
-        action: Any = None,
-        reward: Any = None,
-        next_obs: Any = None,
-        terminated: Any = None,
-        truncated: Any = None,
-    ) -> None:
-        """Hand over a batch sampled from replay, `(N, …)`, before the update that learns from it. Optional too."""
-        self._hand_over("dbg.replay(...)", transitions_of, locals())
 
     def report(self) -> Report:
         """The diagnosis so far; watching goes on."""
@@ -220,11 +191,9 @@ class Attached:
         Looks(session, self._gallery)
         keep_in(self._gallery)
 
-    def _hand_over(self, call: str, build: Any, arguments: Mapping[str, Any]) -> None:
+    def _receive(self, call: str, build: Callable[..., Any], given: dict[str, Any], frame: FrameType) -> None:
         if self._closed is not None:
             return
-        given = {name: each for name, each in arguments.items() if name != "self" and each is not None}
-        frame: FrameType = sys._getframe(2)
         build(call, given)  # wrong input is said here, at the call
         follower = self._session.follower
         if follower is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,50 @@ from rldebug.rollout import Rollout, Transitions, Update, wide
 
 class HandoverError(ValueError):
     """Raised at the call that handed over something of the wrong shape, dtype or device."""
+
+
+class Receiver:
+    """What `rldebug.watch` and `rldebug.attach` return: it is handed over what the program has, and knows what to do
+    with it."""
+
+    def rollout(
+        self,
+        *,
+        obs: Any = None,
+        action: Any = None,
+        reward: Any = None,
+        terminated: Any = None,
+        truncated: Any = None,
+        value: Any = None,
+        logp: Any = None,
+        epsilon: float | None = None,
+    ) -> None:
+        """Hand over what acting produced, time-major `(T,)` or `(T, B)`, before the updates that learn from it. With
+        `rldebug.attach` it is optional: what can be seen is seen without; values and log-probs are then measured for
+        every rollout."""
+        self._receive("dbg.rollout(...)", rollout_of, given_in(locals()), sys._getframe(1))
+
+    def replay(
+        self,
+        *,
+        obs: Any = None,
+        action: Any = None,
+        reward: Any = None,
+        next_obs: Any = None,
+        terminated: Any = None,
+        truncated: Any = None,
+    ) -> None:
+        """Hand over a batch sampled from replay, `(N, …)`, before the update that learns from it. Optional too."""
+        self._receive("dbg.replay(...)", transitions_of, given_in(locals()), sys._getframe(1))
+
+    def _receive(self, call: str, build: Callable[..., Any], given: dict[str, Any], frame: FrameType) -> None:
+        """`build` says what is wrong with what was given; `frame` is the user's, of the call."""
+        raise NotImplementedError
+
+
+def given_in(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a method that were handed over."""
+    return {name: each for name, each in arguments.items() if name != "self" and each is not None}
 
 
 _PER_STEP = ("reward", "terminated", "truncated", "value", "logp")

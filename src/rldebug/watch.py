@@ -22,13 +22,7 @@ from rldebug.config import Config, read_config
 from rldebug.diagnose import choose, diagnose
 from rldebug.evidence.run import Run, read_run
 from rldebug.finding import Report
-from rldebug.handover import (
-    HandoverError,
-    rollout_of,
-    signature,
-    transitions_of,
-    update_of,
-)
+from rldebug.handover import HandoverError, Receiver, given_in, signature, transitions_of, update_of
 from rldebug.preprocess import keep_in, keep_no_more
 from rldebug.record import Recorder, Schedule, new_run_folder, run_meta
 from rldebug.render.alongside import TensorBoardAlongside
@@ -85,7 +79,7 @@ def watch(
     )
 
 
-class Watch:
+class Watch(Receiver):
     """What `rldebug.watch` returns. Use it as a context manager, or call `close()` at the end."""
 
     def __init__(
@@ -155,47 +149,6 @@ class Watch:
         """Hooks and metrics that failed and were switched off, with their tracebacks."""
         return self._record.broken
 
-    def rollout(
-        self,
-        *,
-        obs: Any = None,
-        action: Any = None,
-        reward: Any = None,
-        terminated: Any = None,
-        truncated: Any = None,
-        value: Any = None,
-        logp: Any = None,
-        epsilon: float | None = None,
-    ) -> None:
-        """Hand over what acting produced, time-major `(T,)` or `(T, B)`; before the updates that learn from it."""
-        if self._closed is not None:
-            return
-        given = _given(locals())
-        frame = sys._getframe(1)
-        rows = self._check("dbg.rollout(...)", rollout_of, given)
-        with _Sandbox(self, "rollout"):
-            self._collect.saw_rollout(given, rows, frame)
-        self._look(frame)
-
-    def replay(
-        self,
-        *,
-        obs: Any = None,
-        action: Any = None,
-        reward: Any = None,
-        next_obs: Any = None,
-        terminated: Any = None,
-        truncated: Any = None,
-    ) -> None:
-        """Hand over a batch sampled from replay, `(N, …)`; before the update that learns from it."""
-        if self._closed is not None:
-            return
-        given = _given(locals())
-        frame = sys._getframe(1)
-        self._check("dbg.replay(...)", transitions_of, given)
-        with _Sandbox(self, "replay"):
-            self._collect.saw_replay(given, frame)
-
     def update(
         self,
         *,
@@ -222,7 +175,7 @@ class Watch:
             return
         if self._closed is not None:
             return
-        given = _given(locals())
+        given = given_in(locals())
         frame = sys._getframe(1)
         rows = self._check("dbg.update(...)", update_of, given)
         with _Sandbox(self, "update"):
@@ -350,6 +303,18 @@ class Watch:
                 self._traps.remove((trap, action))  # it has told where it first holds
                 act(action, finding, reading, self._record, self._collect.tensors(), frame)
 
+    def _receive(self, call: str, build: Callable[..., Any], given: dict[str, Any], frame: FrameType) -> None:
+        if self._closed is not None:
+            return
+        rows = self._check(call, build, given)
+        if build is transitions_of:
+            with _Sandbox(self, "replay"):
+                self._collect.saw_replay(given, frame)
+            return
+        with _Sandbox(self, "rollout"):
+            self._collect.saw_rollout(given, rows, frame)
+        self._look(frame)
+
     def _check(self, call: str, build: Callable[..., Any], given: dict[str, Any]) -> int:
         """Check shapes, dtypes and devices once per combination; after that the call costs a look-up. Returns rows."""
         key = (call, *signature(given))
@@ -388,10 +353,6 @@ def _users_frame() -> FrameType:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(ours):
         frame = frame.f_back
     return frame
-
-
-def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: each for name, each in arguments.items() if name != "self" and each is not None}
 
 
 def _size(given: Any) -> int:

@@ -136,7 +136,9 @@ def test_every_peer_says_what_it_is_and_how_it_is_asked(name):
 @pytest.mark.parametrize("name", ["gymnasium_checker", "sb3_checker"])
 def test_env_checkers(name):
     if name == "sb3_checker":
-        pytest.importorskip("stable_baselines3")
+        pytest.importorskip(
+            "stable_baselines3", reason="Stable-Baselines3 is in the extra `sb3`, which is not installed"
+        )
     write(CORRIDOR, "corridor.py")
     asked = {"env_check": {"target": "corridor.py:Corridor"}}
     assert codes(ask(name, **asked)) == []

@@ -74,6 +74,19 @@ def test_a_soft_update_in_place_is_seen_with_its_rate(tau: float, every: int) ->
         assert session.things["copy", f"{names[0]}<-{names[1]}:in place"]["times"] == 4 // every
 
 
+def test_each_of_two_soft_updates_within_one_step_is_seen() -> None:
+    with hooked(backward, copies) as session:
+        online, target, optimizer = pair(session)
+        train(online, optimizer)
+        optimizer.zero_grad()
+        for _ in range(2):
+            online(X).square().mean().backward()
+            polyak(target, online, 0.1)
+        optimizer.step()
+        seen = [each for each in told(session, "copy") if each["module"] == session.registry.module(target)]
+    assert [round(each["tau"], 3) for each in seen] == [0.1, 0.1]
+
+
 def test_the_wrong_direction_is_seen_as_such() -> None:
     with hooked(copies) as session:
         online, target, optimizer = pair(session)

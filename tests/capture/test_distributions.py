@@ -187,7 +187,8 @@ def test_pickle_copy_vmap_torchscript_and_compile_work() -> None:
 
 
 def test_a_class_of_the_users_script_can_be_sent_to_another_process() -> None:
-    cloudpickle = pytest.importorskip("cloudpickle")
+    import cloudpickle
+
     with hooked(distributions):
 
         class Mine(Normal):

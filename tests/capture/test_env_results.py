@@ -86,3 +86,10 @@ def test_time_limits_of_many():
     step = understand((np.zeros((3, 2)), np.zeros(3), np.array([True, True, False]), infos))
     np.testing.assert_array_equal(step.terminated, [True, False, False])
     np.testing.assert_array_equal(step.truncated, [False, True, False])
+
+
+@pytest.mark.parametrize(("info", "cut"), [({"timeout": True}, True), ({"truncated": np.True_}, True),
+                                           ({"timeout": False}, False), ({"timeout": np.ones(3)}, False)])  # fmt: skip
+def test_one_flag_and_an_info_that_says_that_time_ran_out(info, cut):
+    step = understand((np.ones(3), 1.0, True, info))
+    assert (step.terminated, step.truncated) == (not cut, cut)

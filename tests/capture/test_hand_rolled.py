@@ -402,7 +402,8 @@ def test_decorated_and_slotted_classes_work_on():
 
 def test_class_that_is_made_anew_finds_its_base():
     """As attrs does, for slots: it copies the methods, and changes the cell by which `super()` finds the class."""
-    attrs = pytest.importorskip("attr")
+    import attr as attrs
+
     with watched() as log:
 
         class Base:

@@ -99,3 +99,58 @@ def test_a_bound_that_keeps_a_ratio_finite_is_no_clip() -> None:
     logp: Tensor = dist.log_prob(action)  # type: ignore[no-untyped-call]
     (term,) = terms_of(-((logp - logp.detach()).clamp(-20, 20).exp() * advantage).mean())
     assert (term.kind, term.clip) == ("policy", None)
+
+
+@pytest.mark.parametrize(
+    ("table", "zeroed"),
+    [
+        (lambda: (policy(given) * allowed).log_softmax(-1), True),
+        (lambda: torch.distributions.Categorical(logits=policy(given) * allowed.float()).logits, True),
+        (lambda: policy(given).masked_fill(~allowed, -1e9).log_softmax(-1), False),
+        (lambda: (policy(given) * allowed + (~allowed) * -1e9).log_softmax(-1), False),
+        (lambda: (policy(given) * 0.5).log_softmax(-1), False),
+    ],
+)
+def test_scores_that_a_mask_is_multiplied_into(table: Callable[[], Tensor], zeroed: bool) -> None:
+    logp = table().gather(1, action[:, None])[:, 0]
+    (term,) = terms_of(-(logp * advantage).mean())
+    assert (term.kind, term.zeroed) == ("policy", zeroed)
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_steps_of_a_recurrent_network_that_are_added_up_by_hand(backwards: bool) -> None:
+    cell, state = nn.LSTMCell(4, 8), (torch.zeros(1, 8), torch.zeros(1, 8))
+    head, worth = nn.Linear(8, 3), nn.Linear(8, 1)
+    turns = []
+    for row, taken in zip(given, action, strict=True):
+        state = cell(row[None], state)
+        table = head(state[0]).log_softmax(-1)
+        turns.append((table[0, taken], -(table.exp() * table).sum(), worth(state[0]).squeeze(), row))
+    loss: Tensor | float = 0.0
+    entropy: Tensor | float = 0.0
+    order = turns[::-1] if backwards else turns
+    for logp, each, value, row in order:
+        loss = loss - logp * (row.sum() - value).detach() + 0.5 * (row.sum() - value) ** 2
+        entropy = entropy + each
+    found = terms_of((loss - 0.01 * entropy) / ROWS)
+    terms = {term.kind: term for term in found}
+    assert terms["policy"].rows == terms["regression"].rows == ROWS
+    assert sum(term.rows for term in found if term.kind == "entropy") == ROWS  # the first stands on a plain 0
+    wanted = torch.stack([row for *_, row in order])
+    for kind in ("policy", "regression"):
+        assert any(torch.equal(each, wanted) for each in terms[kind].inputs)
+
+
+@pytest.mark.parametrize(
+    ("logp", "across"),
+    [
+        (lambda: F.log_softmax(policy(given), dim=0)[torch.arange(ROWS), action], True),
+        (lambda: F.softmax(policy(given), dim=0).gather(1, action[:, None]).log()[:, 0], True),
+        (lambda: F.log_softmax(policy(given), dim=1)[torch.arange(ROWS), action], False),
+        (lambda: F.log_softmax(policy(given).T, dim=0)[action, torch.arange(ROWS)], False),
+        (lambda: F.log_softmax(policy(given).T, dim=0).gather(0, action[None])[0], False),
+    ],
+)
+def test_the_axis_of_the_softmax(logp: Callable[[], Tensor], across: bool) -> None:
+    (term,) = terms_of(-(logp() * advantage).mean())
+    assert (term.kind, term.across) == ("policy", across)

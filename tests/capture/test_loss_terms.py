@@ -985,3 +985,14 @@ def test_a_squared_error_with_a_cap_is_a_regression_whose_capped_rows_push_nothi
     np.testing.assert_array_equal(term.arrays["mask"], (error <= cap).float())
     (term,) = terms_of(torch.clamp(error, 0, 1e6).mean())
     assert "mask" not in term.arrays
+
+
+def test_sums_of_a_whole_actor_critic_are_no_gaussian(b: Batch) -> None:
+    """The log-probs are exponentiated for the entropy: that makes no log of a scale of them, beside half a square."""
+    policy = -(b.logp * b.advantage).sum()
+    value = 0.5 * (b.target - b.v).pow(2).sum()
+    entropy = (b.log_probs.exp() * b.log_probs).sum()
+    found = terms_of(policy + 0.5 * value + 0.01 * entropy)
+    assert sorted(each.kind for each in found) == ["entropy", "policy", "regression"]
+    weighted = next(each for each in found if each.kind == "policy")
+    np.testing.assert_allclose(weighted.arrays["weight"], b.advantage.numpy(), rtol=1e-6)

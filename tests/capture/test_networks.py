@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from rldebug.capture.networks import is_table
+from rldebug.capture.networks import is_table, tensors_in
 from tests.watched import watched
 
 
@@ -108,3 +108,10 @@ def test_losses_that_are_computed_together_belong_to_the_same_step():
         updates[term["reached"][0].rpartition(".")[2]].append(term.update)
     assert updates["actor"]
     assert updates["actor"] == updates["critic"]
+
+
+def test_an_observation_and_a_state_may_be_one_argument():
+    """As in `model((obs, (hx, cx)))`."""
+    obs, hx, cx = torch.zeros(1, 4), torch.zeros(1, 8), torch.ones(1, 8)
+    found = list(tensors_in((((obs, (hx, cx)),), {})))
+    assert [id(each) for each in found] == [id(obs), id(hx), id(cx)]

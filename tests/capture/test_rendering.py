@@ -28,8 +28,6 @@ def test_a_picture_and_the_environment_as_it_was():
 
 @pytest.mark.parametrize("name", ["CartPole-v1", "Pendulum-v1", "MountainCar-v0", "Acrobot-v1", "FrozenLake-v1"])
 def test_environments_of_gymnasium_play_on_as_without(name):
-    pytest.importorskip("pygame")
-
     def play(draw):
         env = gym.make(name)
         env.action_space.seed(0)

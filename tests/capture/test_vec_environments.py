@@ -205,7 +205,7 @@ def test_agents_are_lanes_in_an_order_that_stays(pettingzoo):
 
 
 def test_real_stable_baselines():
-    pytest.importorskip("stable_baselines3")
+    pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is in the extra `sb3`, which is not installed")
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
@@ -226,8 +226,9 @@ def test_real_stable_baselines():
 
 
 def test_real_pettingzoo():
-    env_of = pytest.importorskip("pettingzoo.utils.env")
-    wrappers = pytest.importorskip("pettingzoo.utils.wrappers")
+    pytest.importorskip("pettingzoo", reason="PettingZoo is in the extra `pettingzoo`, which is not installed")
+    from pettingzoo.utils import env as env_of
+    from pettingzoo.utils import wrappers
 
     class Pair(env_of.ParallelEnv):
         metadata = {"name": "pair"}  # noqa: RUF012

@@ -16,7 +16,6 @@ FRAME = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
 
 @pytest.fixture
 def shown(monkeypatch):
-    pytest.importorskip("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     viewer = Viewer("test")
     yield viewer

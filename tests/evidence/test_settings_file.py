@@ -57,7 +57,6 @@ def test_json_lines_are_right():
 
 
 def test_yaml():
-    pytest.importorskip("yaml")
     text = """
 CartPole-v1:
   n_envs: 8
@@ -126,8 +125,6 @@ def test_a_missing_file_is_an_error_of_the_system():
 
 @pytest.mark.parametrize("name", ["empty.py", "empty.toml", "empty.yaml"])
 def test_an_empty_file_holds_nothing(name):
-    if name.endswith("yaml"):
-        pytest.importorskip("yaml")
     Path(name).touch()
     assert read_settings(Path(name)) == ()
     Path("null.json").write_text("null")

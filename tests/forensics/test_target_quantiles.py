@@ -72,3 +72,19 @@ def test_values_of_a_channel_that_says_the_same():
     other = {**{place: place / 5 for place in range(5, 15)}, 91: 3.0}
     assert _elsewhere(acting, [head]).get(90) == 3.0
     assert not _elsewhere(acting, [other])
+
+
+def test_the_action_is_known_where_its_quantiles_are_picked_by_an_index():
+    torch.manual_seed(0)
+    net, action = nn.Linear(4, K * 5), torch.arange(N) % K
+    said = net(torch.randn(N, 4))
+    for taken in (
+        said.reshape(N, K, 5)[torch.arange(N), action],
+        said.reshape(N, 5, K)[torch.arange(N), :, action],
+    ):
+        gap = torch.randn(N, 5)[:, None, :] - taken[:, :, None]
+        index = only(torch.where(gap.abs() > 1, gap.abs() - 0.5, 0.5 * gap**2).sum(1).mean(), "regression").arrays[
+            "index"
+        ]
+        assert len(index) % N == 0
+        assert (np.ravel(index).reshape(N, -1) == action.numpy()[:, None]).all()

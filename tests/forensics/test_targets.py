@@ -11,9 +11,10 @@ import pytest
 from tests.forensics.simulated import Array, Rollout, gae, returns, several
 from tests.programs.formulas import on_policy, q_target, replay
 
+from rldebug.evidence.script import Audit, Script
 from rldebug.forensics.target_ends import endings
-from rldebug.forensics.target_models import formula_of
-from rldebug.forensics.targets import discount, fit_targets, fit_weights, trace_decay
+from rldebug.forensics.target_models import formula_of, right_formula_of
+from rldebug.forensics.targets import discount, fit_targets, fit_weights, orders, trace_decay
 
 
 @pytest.mark.parametrize(("gamma", "lam"), [(0.99, 0.95), (0.9, 1.0), (0.95, 0.0), (1.0, 0.9)])
@@ -93,6 +94,14 @@ def test_targets_of_other_rows_are_put_in_order(lanes_first: bool) -> None:
 
     (fit,) = fit_targets(on_policy(turned))
     assert fit.order == ("transposed" if lanes_first else "reversed")
+
+
+def test_another_order_is_found_where_some_rows_are_missing() -> None:
+    """Observations that look alike are in no table."""
+    table = several(lambda of: gae(of).T.reshape(of.reward.shape), drop=0.15)
+    found = [(name, formula) for name, moved in orders(table) if (formula := right_formula_of(moved)) is not None]
+    assert [name for name, _ in found] == ["transposed"]
+    assert found[0][1].gamma == pytest.approx(0.97, abs=1e-4)
 
 
 def test_q_targets() -> None:
@@ -187,3 +196,17 @@ def test_the_value_of_a_reset_is_known_where_that_of_the_last_observation_was_ne
 
     assert ends(lambda of: gae(replace(of, truncated=of.truncated & False), 0.97, 0.0)) == [("follows", False)]
     assert ends(lambda of: gae(of, 0.97, 0.0, truncation="zero")) == []
+
+
+def test_ends_that_come_late_are_looked_at_too() -> None:
+    def before_any_end(audit: Audit) -> Audit:
+        (term,) = audit.terms("regression")
+        keep = ~audit.nodes.column("terminated", term.arrays["rows"])
+        events = (
+            replace(each, arrays={name: rows[keep] for name, rows in each.arrays.items()}) for each in audit.events
+        )
+        return replace(audit, events=tuple(events))
+
+    audits = replay(q_target, audits=60).audits
+    (fit,) = fit_targets(Script([*map(before_any_end, audits[:45]), *audits[45:]]))
+    assert fit.rightly("terminated")

@@ -1,27 +1,20 @@
 """AgileRL, where it is installed: its pins do not go together with those of other libraries, see the page."""
 
-import re
-from pathlib import Path
-
 import pytest
 import torch
 
+from tests.integrations import pages
+
 pytest.importorskip("agilerl.algorithms.dqn", reason="AgileRL is not installed; docs/integrations/agilerl.md says why")
 
-pytestmark = [
-    pytest.mark.integration,
-    pytest.mark.filterwarnings("ignore"),  # of the library's own, on import and on tensors of arrays
-]
-PAGE = Path(__file__).parents[2] / "docs/integrations/agilerl.md"
-EXAMPLE = re.search(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL).group(1)
+pytestmark = pytest.mark.integration
+EXAMPLE = pages.block("agilerl")
 
 
 def run(example, folder, monkeypatch):
     monkeypatch.chdir(folder)
     torch.manual_seed(0)
-    names = {}
-    exec(compile(example, str(PAGE), "exec"), names)
-    return names
+    return pages.run("agilerl", example)
 
 
 def changed(before, after):

@@ -2,24 +2,22 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.integrations import pages
 from tests.integrations.written_out import judged, rldebug, written
 
 pytest.importorskip("tensorboard", reason="scripts of CleanRL log to TensorBoard, which is not installed")
 
 pytestmark = pytest.mark.integration
-PAGE = Path(__file__).parents[2] / "docs/integrations/cleanrl.md"
 
 
 def test_the_commands_of_the_page_run_and_find_nothing(tmp_path):
     written("single_file_ppo", tmp_path / "cleanrl/ppo.py")
-    commands = re.search(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL).group(1).splitlines()
+    commands = pages.block("cleanrl", "sh").splitlines()
     assert len(commands) == 2
     for command in commands:
         tool, *words = command.split()

@@ -1,13 +1,11 @@
 """dm_env, the real one: checked as it is, seen under run, and what adapters and loops get wrong named."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 
 from rldebug.env import check_env
+from tests.integrations import pages
 from tests.watched import findings, watched
 
 pytest.importorskip("dm_env", reason="dm_env is in the extra `dm-env`, which is not installed")
@@ -16,7 +14,6 @@ import dm_env
 from tests.integrations.dm_programs import Adapted, Balance, adapted, on_time_steps
 
 pytestmark = pytest.mark.integration
-PAGE = Path(__file__).parents[2] / "docs/integrations/dm_env.md"
 
 
 def alarms(found):
@@ -24,8 +21,7 @@ def alarms(found):
 
 
 def test_the_example_of_the_page(capsys):
-    names = {"__name__": "page"}
-    exec(re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1], names)
+    names = pages.run("dm_env")
     assert "time-limit-as-termination" in capsys.readouterr().out
     assert names["report"].roots[0].code == "ENV023"
 

@@ -1,12 +1,10 @@
 """EnvPool, the real one: pools of both kinds seen as they restart; rows that only restart found where learned."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 
+from tests.integrations import pages
 from tests.integrations.vector_programs import ppo
 from tests.watched import findings, watched
 
@@ -17,7 +15,6 @@ pytestmark = [
     # Its spaces are declared with bounds of doubles.
     pytest.mark.filterwarnings("ignore:.*precision lowered by casting:UserWarning"),
 ]
-PAGE = Path(__file__).parents[2] / "docs/integrations/envpool.md"
 KINDS = ("gymnasium", "dm")
 
 
@@ -36,8 +33,7 @@ def alarms(found):
 
 def test_the_example_of_the_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {}
-    exec(re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1], names)
+    names = pages.run("envpool")
     assert alarms(names["dbg"].report().findings) == []
 
 

@@ -3,7 +3,6 @@
 # ruff: noqa: E402 (the library is asked for first)
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ L = pytest.importorskip("lightning", reason="Lightning is in the extra `lightnin
 import rldebug
 from rldebug.capture import session as sessions
 from rldebug.integrations.lightning import RLDebugCallback
+from tests.integrations import pages
 
 pytestmark = [
     pytest.mark.integration,
@@ -23,7 +23,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*does not have many workers"),  # of a loader that draws from replay
     pytest.mark.filterwarnings("ignore:.*You are calling 'step..' even though"),  # Gymnasium's, where that is planted
 ]
-PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "lightning.md"
 
 DQN = """
 import random
@@ -283,9 +282,7 @@ def script_of(name):
 
 
 def test_the_example_of_the_page_runs(capsys):
-    example = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    scope = {}
-    exec(example[1], scope)
+    scope = pages.run("lightning")
     assert loud(scope["watch"].report) == []
     assert "optimizer steps" in capsys.readouterr().err
 

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,13 +17,14 @@ from open_spiel.python.pytorch.policy_gradient import PolicyGradient
 from open_spiel.python.pytorch.ppo import PPO, PPOAgent
 from open_spiel.python.vector_env import SyncVectorEnv
 
+from tests.integrations import pages
+
 pytestmark = [
     pytest.mark.integration,
     # Its own agents index tensors with lists, and make tensors of lists of arrays.
     pytest.mark.filterwarnings("ignore:Using a non-tuple sequence:UserWarning"),
     pytest.mark.filterwarnings("ignore:Creating a tensor from a list of numpy:UserWarning"),
 ]
-PAGE = Path(__file__).parents[2] / "docs/integrations/openspiel.md"
 
 
 class RewardOfPlayerZero(DQN):
@@ -109,10 +109,7 @@ def judged(made, folder, **how):
 
 def test_the_example_of_the_page_runs_and_is_quiet(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    example = re.search(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL).group(1)
-    names = {}
-    exec(compile(example, str(PAGE), "exec"), names)
-    report = names["dbg"].close()
+    report = pages.run("openspiel")["dbg"].close()
     assert report.clean, report.findings
     assert {each["of"] for each in report.program["targets"]} == {"Q"}
 

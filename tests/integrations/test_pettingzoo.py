@@ -1,8 +1,5 @@
 """PettingZoo, the real one: environments checked, algorithms probed, programs of several agents watched."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -10,6 +7,7 @@ import torch
 import rldebug
 from rldebug.env import check_env
 from rldebug.parts.make import EnvError
+from tests.integrations import pages
 from tests.watched import findings, watched
 
 pytest.importorskip("pettingzoo", reason="PettingZoo is in the extra `pettingzoo`, which is not installed")
@@ -23,7 +21,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*environment creation API:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:.*environment creation API:UserWarning"),
 ]
-PAGE = Path(__file__).parents[2] / "docs/integrations/pettingzoo.md"
 LITTLE = {"steps": 1200, "seconds": 6.0}
 
 
@@ -32,8 +29,7 @@ def alarms(found):
 
 
 def test_the_example_of_the_page():
-    names = {"__name__": "page"}
-    exec(re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1], names)
+    names = pages.run("pettingzoo")
     assert alarms(names["report"].findings) == []
 
 

@@ -1,19 +1,16 @@
 """Programs in the way of PufferLib, which does not install beside the newest libraries: see its page."""
 
-import re
-from pathlib import Path
-
 import pytest
 
+from tests.integrations import pages
 from tests.integrations.written_out import judged, rldebug, written
 
 pytestmark = pytest.mark.integration
-PAGE = Path(__file__).parents[2] / "docs/integrations/pufferlib.md"
 
 
 def test_the_command_of_the_page_runs_and_finds_nothing(tmp_path):
     written("native_vector_ppo", tmp_path / "train.py")
-    (command,) = re.search(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL).group(1).splitlines()
+    (command,) = pages.block("pufferlib", "sh").splitlines()
     tool, *words = command.split()
     assert tool == "rldebug"
     status, said = rldebug(tmp_path, *words)

@@ -5,7 +5,6 @@
 import functools
 import json
 import logging
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +31,7 @@ from ray.rllib.env.single_agent_episode import SingleAgentEpisode
 
 from rldebug.capture import session as sessions
 from rldebug.integrations.rllib import Played, RLDebugCallback
+from tests.integrations import pages
 
 pytestmark = [
     pytest.mark.integration,
@@ -43,7 +43,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:gymnasium"),
     pytest.mark.filterwarnings("ignore:Mean of empty slice:RuntimeWarning"),
 ]
-PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "rllib.md"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -113,9 +112,7 @@ def codes(report):
 
 
 def test_the_example_of_the_page_runs(capsys):
-    example = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    scope = {}
-    exec(example[1], scope)
+    scope = pages.run("rllib")
     assert loud(scope["algorithm"].callbacks[0].report) == []
     told = capsys.readouterr().err
     assert "program:  ppo · γ = 0.99 · λ = 1 · CartPole-v1 · 1 500 env steps" in told

@@ -3,7 +3,6 @@
 # ruff: noqa: E402 (both libraries are asked for first)
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,10 +26,10 @@ from rldebug.attach import Attached
 from rldebug.capture import session as sessions
 from rldebug.evidence.run import read_run
 from rldebug.integrations.sb3 import RLDebugCallback, settings_of
+from tests.integrations import pages
 
 pytestmark = pytest.mark.integration
 
-PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "sb3.md"
 NUMBERS = ("SAC", "TD3", "DDPG", "TQC", "CrossQ", "ARS")
 ON_POLICY = ("PPO", "A2C", "TRPO", "RecurrentPPO", "MaskablePPO")
 OFF_POLICY = ("DQN", "QRDQN", "SAC", "TD3", "DDPG", "TQC", "CrossQ")
@@ -68,9 +67,7 @@ def loud(report):
 
 
 def test_the_example_of_the_page_runs(capsys):
-    example = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    scope = {}
-    exec(example[1], scope)
+    scope = pages.run("sb3")
     assert loud(scope["watch"].report) == []
     assert "program:  ppo" in capsys.readouterr().err
     assert (Path(".rldebug/runs/cartpole") / "run.json").exists()

@@ -1,18 +1,16 @@
 """Programs in the way of Spinning Up: the old gym, a buffer with finish_path, two optimizers."""
 
 import importlib.util
-import re
-from pathlib import Path
 
 import pytest
 import torch
 
 import rldebug
+from tests.integrations import pages
 from tests.integrations.written_out import PROGRAMS, judged, written
 from tests.integrations.written_out import rldebug as command
 
 pytestmark = pytest.mark.integration
-PAGE = Path(__file__).parents[2] / "docs/integrations/spinningup.md"
 
 
 def program():
@@ -26,10 +24,7 @@ def test_the_example_of_the_page_runs_and_is_quiet(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written("buffered_vpg", tmp_path / "my_vpg.py")
     monkeypatch.syspath_prepend(tmp_path)
-    example = re.search(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL).group(1)
-    names = {}
-    exec(compile(example, str(PAGE), "exec"), names)
-    report = names["dbg"].close()
+    report = pages.run("spinningup")["dbg"].close()
     assert report.clean, report.findings
     assert {each["of"] for each in report.program["targets"]} == {"value", "weight of log-probs"}
 

@@ -1,10 +1,8 @@
 """TorchRL: its environments, loss modules and trainers are seen; what users get wrong is named; sound programs are not
 spoken of, and not changed."""
 
-import re
 import sys
 import warnings
-from pathlib import Path
 
 import pytest
 import torch
@@ -14,7 +12,7 @@ import rldebug
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what it says of its next version, and of its compiled part, when it is imported
     pytest.importorskip("torchrl", reason="TorchRL is in the extra `torchrl`, which is not installed")
-    pytest.importorskip("torchrl.trainers")
+    pytest.importorskip("torchrl.trainers", reason="the trainers of TorchRL cannot be imported")
 
 from torchrl._utils import logger
 from torchrl.envs import GymEnv, ObservationNorm, SerialEnv, TransformedEnv
@@ -23,6 +21,7 @@ from rldebug.evidence.run import read_run
 from rldebug.evidence.script import read_script
 from rldebug.forensics.card import card
 from rldebug.integrations.torchrl import RLDebugHook, hand_over
+from tests.integrations import pages
 from tests.integrations.torchrl_programs import Pushed, cartpole, dqn, pendulum, ppo, sac
 
 pytestmark = [
@@ -33,8 +32,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Found an eps value < 0.5"),  # it warns of one of the mistakes itself
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
-
-PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "torchrl.md"
 
 
 @pytest.fixture(autouse=True)
@@ -63,9 +60,7 @@ def spoken_of(report):
 def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(0)
-    example = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL).group(1)
-    made = {"__name__": "example"}
-    exec(compile(example, str(PAGE), "exec"), made)
+    made = pages.run("torchrl")
     assert not spoken_of(made["hook"].report)
     declared = read_run(tmp_path / ".rldebug" / "runs" / "cartpole").meta["declared"]
     assert declared["algorithm"] == "ClipPPO"

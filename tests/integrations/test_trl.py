@@ -3,7 +3,6 @@
 # ruff: noqa: E402 (the library is asked for first)
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +23,7 @@ from rldebug.capture import session as sessions
 from rldebug.evidence.generations import FILE, read_generations
 from rldebug.integrations.trl import RLDebugCallback, watch
 from tests import planted_trl
+from tests.integrations import pages
 from tests.planted_trl.handed_over_log_probs_shifted import rollout
 from tests.planted_trl.job import Job, likes_a, likes_letters, model, prompts, tokenizer
 
@@ -39,8 +39,6 @@ pytestmark = [
     # The folder that the library keeps checkpoints in is made by it.
     pytest.mark.filterwarnings("ignore:.*pin_memory.*:UserWarning"),
 ]
-
-PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "trl.md"
 
 
 @pytest.fixture(autouse=True)
@@ -66,9 +64,7 @@ def weights(trainer):
 
 
 def test_the_example_of_the_page_runs(capsys):
-    example = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    scope = {}
-    exec(example[1], scope)
+    scope = pages.run("trl")
     assert loud(scope["watch"].report) == []
     assert not scope["watch"].broken
     assert "nothing wrong found" in capsys.readouterr().err

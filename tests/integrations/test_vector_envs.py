@@ -1,19 +1,16 @@
 """Gymnasium's vectors in every way they restart: sound programs left in peace, what users get wrong there named."""
 
-import re
-from pathlib import Path
-
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
+from tests.integrations import pages
 from tests.integrations.vector_programs import cart_poles, ppo
 from tests.watched import findings, watched
 
 pytestmark = pytest.mark.integration
-PAGE = Path(__file__).parents[2] / "docs/integrations/gymnasium.md"
 MODES = {
     "next-step": AutoresetMode.NEXT_STEP,
     "same-step": AutoresetMode.SAME_STEP,
@@ -27,8 +24,7 @@ def alarms(found):
 
 def test_the_example_of_the_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {}
-    exec(re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1], names)
+    names = pages.run("gymnasium")
     assert alarms(names["dbg"].report().findings) == []
 
 

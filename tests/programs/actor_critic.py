@@ -201,7 +201,8 @@ class _Story:
             orders=np.full(ROWS, len(self.events)),
         )  # fmt: skip
         mean = float((logs.sum(axis=1) - np.log(1 - np.tanh(drawn) ** 2 + 1e-6).sum(axis=1)).mean())
-        sign = 1.0 if self.how["temperature"] == "wrong" else -1.0
+        mean = mean / ELEMENTS if self.how.get("averaged") else mean
+        sign = 1.0 if self.how["temperature"] == "wrong" else -0.5 if self.how.get("halved") else -1.0
         gradient = sign * (mean + self.how.get("target_entropy", -ELEMENTS))
         before = self.log_alpha
         self.log_alpha -= 1e-3

@@ -44,6 +44,8 @@ class Agent:
         out = self.policy(obs)
         if self.numbers:
             return Normal(out, self.scale.exp().expand_as(out))
+        if self.bug == "softmax over rows":
+            return Categorical(probs=out.softmax(0))
         if self.bug == "softmax twice":
             return Categorical(logits=out.softmax(-1))
         return Categorical(logits=out / (3 if acting and self.bug == "temperature" else 1))
@@ -56,18 +58,26 @@ class Agent:
             return action, table.gather(1, action[:, None])[:, 0], action
         dist = self.dist(obs, True)
         if self.numbers:
-            action = dist.mean + dist.stddev * torch.randn_like(dist.mean) * (3 if self.bug == "wide noise" else 1)
+            noise = torch.rand_like(dist.mean) if self.bug == "one side" else torch.randn_like(dist.mean)
+            action = dist.mean + dist.stddev * noise * (3 if self.bug == "wide noise" else 1)
             logp = dist.log_prob(action).sum(-1)
             given = action.clamp(0, 1) if self.bug == "tiny range" else action.clamp(-1, 1)
             return (given if self.bug == "clipped stored" else action), logp, given
-        action = dist.probs.argmax(-1) if self.bug == "greedy" else dist.sample()
+        if self.bug == "softmax of probabilities drawn":
+            action = torch.multinomial(dist.probs.softmax(-1), 1)[:, 0]
+        else:
+            action = dist.probs.argmax(-1) if self.bug == "greedy" else dist.sample()
         return action, dist.log_prob(action), action
 
     def masked(self, obs: Tensor) -> Tensor:
         """Log-probs of three actions, of which some are forbidden by the observation."""
         allowed = torch.stack([obs[:, 0] < 0.3, obs[:, 0] > -9, obs[:, 1] < 0.3], 1)
+        if self.bug == "masked by another row" and torch.is_grad_enabled():
+            allowed = allowed.roll(1, 0)
         if self.bug == "masked too late":
             return self.policy(obs).log_softmax(-1).masked_fill(~allowed, -1e9)
+        if self.bug == "masked by product":
+            return (self.policy(obs) * allowed).log_softmax(-1)
         return self.policy(obs).masked_fill(~allowed, -1e9).log_softmax(-1)
 
     def logp(self, obs: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
@@ -124,6 +134,8 @@ def clipped_loss(bug: str, agent: Agent, critic: nn.Module, reference: Agent, ro
         gain = torch.max(torch.min(plain, cut), 3 * weight)
     elif bug == "two advantages":
         gain = torch.min(ratio * raw, cut)
+    elif bug == "no logarithm":
+        gain = new.exp() * advantage
     elif bug == "mean log-prob":
         gain = new.mean() * advantage
     else:

@@ -37,6 +37,9 @@ def _follow(bug: str, update: int, q: nn.Module, slow: nn.Module) -> None:
         weights: list[Any] = list(slow.parameters())
         for mine, theirs in zip(weights, q.parameters(), strict=True):
             mine = 0.95 * mine.data + 0.05 * theirs.data
+    elif bug == "mixture loaded":
+        online = q.state_dict()
+        slow.load_state_dict({name: 0.95 * each + 0.05 * online[name] for name, each in slow.state_dict().items()})
     elif bug == "backwards" and update % 10 == 0:
         q.load_state_dict(slow.state_dict())
     elif bug == "onto itself" and update % 10 == 0:

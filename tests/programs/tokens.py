@@ -83,7 +83,7 @@ def program(fault: str = "", rounds: int = 4, group: int = 6, temperature: float
             if fault == "place":
                 old = logp.detach()
             ratio = (logp - old).exp()
-            pull = (behind - logp).exp() - (behind - logp) - 1
+            pull = (behind - logp).exp() - (behind - logp) - 1 if fault != "plain" else logp - behind
             loss = (-torch.min(ratio * weights, ratio.clamp(0.8, 1.2) * weights) + 0.02 * pull) * mask
             loss = loss.sum() / mask.sum()
             if fault == "prompt":

@@ -87,7 +87,8 @@ def learner(fault: str = "", world: str = "drift", n: int = 1, steps: int = 330)
         while window and (over or len(window) == n):
             total = sum(_factor(fault, k) * each[2] for k, each in enumerate(window))
             factor = GAMMA if fault == "once" else GAMMA ** len(window)
-            memory.append((window[0][0], window[0][1], total, following, 0.0 if ended else factor))
+            led = window[1][0] if fault == "near" and len(window) > 1 else following
+            memory.append((window[0][0], window[0][1], total, led, 0.0 if ended else factor))
             priority.append(max(priority, default=1.0))
             window.popleft()
         obs = env.reset()[0] if ended or cut else following

@@ -16,6 +16,9 @@ FAULTS = {
     "reward-in-the-brackets": "DIS350",
     "reward-masked-too": "BUF353",
     "next-action-stored": "BUF354",
+    "copy-acts": "TGT308",
+    "argmax-of-one": "ACT340",
+    "walls-left-out-when-acting": "ACT341",
 }
 
 GAMMA = 0.95
@@ -52,10 +55,17 @@ def program(fault: str = "") -> None:
     memory: deque = deque(maxlen=1000)
 
     def chosen(place: int, share: float) -> int:
+        row, column = divmod(place, 5)
+        walls = torch.tensor([row == 0, row == 4, column == 0, column == 4])
+        if fault != "walls-left-out-when-acting":
+            walls = torch.zeros(4, dtype=torch.bool)
         if random.random() < share:
-            return random.randrange(4)
+            return int(random.choice(torch.nonzero(~walls)))
         with torch.no_grad():
-            return int(net(torch.from_numpy(hot[place])).argmax())
+            acts = target if fault == "copy-acts" else net
+            values = acts(torch.from_numpy(hot[place]))
+            values = values.masked_fill(walls, float("-inf"))
+            return int((values[:1] if fault == "argmax-of-one" else values).argmax())
 
     place = env.reset()
     for t in range(1200):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium import spaces
-from gymnasium.wrappers import NormalizeObservation
+from gymnasium.wrappers import NormalizeObservation, NormalizeReward
 from torch import Tensor, nn
 
 FAULTS = {
     "evaluation-env-bare": "NRM362",
     "evaluation-env-normalises-anew": "NRM362",
     "encoder-without-graph": "GRA303",
+    "returns-left-behind": "NRM363",
 }
 GAMMA, LENGTH, UPDATES = 0.95, 20, 12
 
@@ -87,9 +89,15 @@ def program(fault: str = "") -> None:
     env: Any = Tank() if fault == "no-normaliser" else NormalizeObservation(Tank())
     bare = fault in ("evaluation-env-bare", "no-normaliser")
     test: Any = Tank() if bare else NormalizeObservation(Tank())
+    if fault == "returns-left-behind":
+        env = NormalizeObservation(NormalizeReward(Tank(), gamma=GAMMA))
     net = Net(fault)
     optimizer = torch.optim.Adam(net.parameters(), 3e-3)
     for update in range(UPDATES):
+        if fault == "returns-left-behind" and update == UPDATES // 2:
+            before = env
+            env = NormalizeObservation(NormalizeReward(Tank(), gamma=GAMMA))
+            env.obs_rms = copy.deepcopy(before.obs_rms)
         logps, values, rewards = [], [], []
         for episode in range(3):
             obs, _ = env.reset(seed=100 * update + episode)

@@ -18,9 +18,10 @@ FAULTS = {
     "old-log-prob-of-the-same-call": "POL353",
     "returns-are-advantages": "VAL368",
     "reset-thrown-away": "BUF501",
+    "no-entropy-in-loss": "ENT304",
 }
 
-GAMMA, LAM, CLIP = 0.97, 0.95, 0.2
+GAMMA, LAM, CLIP, ENTROPY_COEF = 0.97, 0.95, 0.2, 0.01
 LANES, STEPS, ROUNDS = 4, 64, 10
 
 
@@ -92,7 +93,9 @@ def program(fault: str = "") -> None:
                 if fault == "loss-of-the-last-rows":
                     surrogate = surrogate[-8:]
                 value_loss = (critic(batch).squeeze(-1) - goal).pow(2).mean()
-                loss = -surrogate.mean() + 0.5 * value_loss - 0.01 * policy.entropy().mean()
+                loss = -surrogate.mean() + 0.5 * value_loss
+                if fault != "no-entropy-in-loss":
+                    loss = loss - ENTROPY_COEF * policy.entropy().mean()
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(parameters, 0.5)

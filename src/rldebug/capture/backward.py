@@ -138,6 +138,8 @@ class Backward:
         self.grads = 0
         self.lines = Lines()
         self.graphs: Any = None  # who counts their nodes now and then
+        self.reach: Any = None  # who looks for settings that the losses could be made with
+        self.between: Callable[[], None] | None = None  # who looks at weights, where gradients are added up
         self._audit: int | None = None
         self._of_line: dict[tuple[str, str, int], int] = {}
         self._walked_of_line: dict[tuple[str, str, int], int] = {}
@@ -163,8 +165,12 @@ class Backward:
             self._of_line.clear()
             self._walked_of_line.clear()
         audit.losses += 1
+        if name == "backward" and self.between is not None:
+            self.session.switch.guard("copies", self.between)
         if site not in self._of_line:
             audit.newest = audit.steps
+            if self.reach is not None:
+                self.reach.saw()
         if self._wanted(site):
             self._walked += 1
             audit.walked += 1

@@ -9,6 +9,7 @@ import json
 import mmap
 import threading
 import time
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from rldebug.evidence.ranks import COLLECTIVE, COLLECTIVE_SIZE, last_collective,
 
 GROUP = "collectives"
 _LONG = 2.0  # seconds
+_RECENT = 4  # calls before the last one
 _RANKS = 10.0  # seconds that one waits for the others to write their ends
 _NAMES = (
     "all_reduce", "broadcast", "barrier", "monitored_barrier", "all_gather", "all_gather_into_tensor",
@@ -114,6 +116,7 @@ class Collectives:
         self.world: int | None = None
         self._file: mmap.mmap | None = None
         self._counted = False  # the one that is under way
+        self._recent: deque[tuple[int, str, int | None, Any]] = deque(maxlen=_RECENT)  # those before it
 
     def join(self) -> None:
         self.rank, self.world = dist.get_rank(), dist.get_world_size()
@@ -131,7 +134,10 @@ class Collectives:
         if not self._counted:
             return
         self.calls += 1
-        self._write({"calls": self.calls, "what": name, "numel": _numel(args, kwargs), "line": users_line(4)})
+        numel, line = _numel(args, kwargs), users_line(4)
+        told = {"calls": self.calls, "what": name, "numel": numel, "line": line}
+        self._write({**told, "recent": list(self._recent)})
+        self._recent.append((self.calls, name, numel, line))
 
     def after(self) -> None:
         if self._counted and self._file is not None:
@@ -142,6 +148,8 @@ class Collectives:
             return
         told |= {"update": self.session.updates, "time": time.time()}
         text = json.dumps(told, separators=(",", ":"), default=str).encode()
+        if len(text) >= COLLECTIVE_SIZE:
+            text = json.dumps({**told, "recent": []}, separators=(",", ":"), default=str).encode()
         if len(text) < COLLECTIVE_SIZE:
             self._file[0:COLLECTIVE_SIZE] = (b"!" + text).ljust(COLLECTIVE_SIZE)
 

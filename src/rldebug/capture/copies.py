@@ -20,6 +20,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from rldebug.capture import backward
 from rldebug.capture.norms import plain
 from rldebug.capture.place import users_line
 from rldebug.capture.stand_in import out_of_reach, stand_in
@@ -27,6 +28,7 @@ from rldebug.capture.statistics import compared, statistics
 
 GROUP = "copies"
 _LOOKS = 8  # steps of optimizers, in one audit, around which the weights are looked at
+_BETWEEN = 4  # backward passes, in one audit, that follow another without a step, before which they are looked at, too
 _WHOLE = 2_000_000  # parameters of a network that are all looked at; of a larger one the first of each tensor
 _PART = 8192
 _KEPT = 8_000_000  # numbers that are kept in all
@@ -46,6 +48,8 @@ def install(session: Any) -> None:
     for handle in (register_optimizer_step_pre_hook(_before_step), register_optimizer_step_post_hook(_after_step)):
         switch.when_undone(handle.remove)
     switch.replace(GROUP, nn.Module, "load_state_dict", _loading)
+    if backward.watch is not None:  # --without backward
+        backward.watch.between = mine.before_backward
     switch.when_undone(_forget)
     session.on_audit.append(at_audit_end)
     session.on_finish.append(mine.tell)
@@ -130,7 +134,8 @@ class Copies:
         self.local = threading.local()
         self.stepped: set[int] = set()  # ids of optimizers that stepped since the last look
         self._audit: int | None = None
-        self._looks = 0
+        self._looks = self._between = 0
+        self._passes = 0  # backward, since an optimizer stepped
         self._last: dict[str, _Weights] = {}  # at the last look, or after its own optimizer's step
         self._anchor: dict[str, _Weights] = {}  # at the end of the last audit
         self._by_hand: dict[str, int] = {}  # looks at which it had moved, and nothing explains it
@@ -144,8 +149,17 @@ class Copies:
             self._looks += 1
             self._look()
 
+    def before_backward(self) -> None:
+        """Gradients of several passes are added up: a target network that moves in between follows more than once."""
+        self._begun()
+        self._passes += 1
+        if self._passes > 1 and self._between < _BETWEEN:
+            self._between += 1
+            self._look()
+
     def after_step(self, optimizer: Optimizer) -> None:
         self._begun()
+        self._passes = 0
         own = {id(each) for group in optimizer.param_groups for each in group["params"]}
         for name, module in self._modules():
             if any(id(each) in own for each in module.parameters()):
@@ -173,7 +187,7 @@ class Copies:
         number = self.session.audit.number if self.session.audit is not None else None
         if number == self._audit:
             return True
-        self._audit, self._looks = number, 0
+        self._audit, self._looks, self._between, self._passes = number, 0, 0, 0
         for name, module in self._modules():
             ids = {id(each) for each in module.parameters()}
             for reference in self.session.registry.optimizers.values():

@@ -23,6 +23,7 @@ GROUP = "distributions"
 METHODS = ("log_prob", "entropy", "sample", "rsample")
 _BOTH = {"sample_and_log_prob": "sample", "rsample_and_log_prob": "rsample"}  # of libraries: both in one call
 _OF_A_LINE = 256  # events of one kind and line of code in an audit; a rollout has as many as it has steps
+_SHAPES = frozenset({"Expand", "View", "UnsafeView", "Squeeze", "Unsqueeze", "Slice", "Select", "Split", "Alias", "T"})
 _ROWS = 4096
 _VALUES = 16_384  # of one array
 
@@ -144,6 +145,7 @@ class Distributions:
             "attached": result.requires_grad,
             "value_attached": attached,
             "params": names,
+            "made": [_made(each) for each in parameters],
             "line": users_line(3),
         }
         audit.event("logp", detail, _arrays(value=value, result=result, params=parameters))
@@ -180,6 +182,19 @@ def parameters_of(dist: Any) -> tuple[list[str], list[Tensor]]:
         return parameters_of(held)
     names = [name for name in getattr(type(dist), "arg_constraints", {}) if isinstance(own.get(name), Tensor)][:4]
     return names, [own[name] for name in names]
+
+
+def _made(parameter: Any) -> str | None:
+    """The operation that made it, where there is a graph; what only changes shapes is left out."""
+    node = getattr(parameter, "grad_fn", None)
+    for _ in range(8):
+        if node is None:
+            return None
+        name = str(node.name()).partition("Backward")[0]
+        if name not in _SHAPES:
+            return name
+        node = node.next_functions[0][0] if node.next_functions else None
+    return None
 
 
 def _inner(dist: Any) -> list[str]:

@@ -12,6 +12,8 @@ import numpy as np
 from rldebug.capture.place import is_users, shown
 
 _DEEP = 64  # wrappers
+_CHANGES = ("observation", "observations", "vector_observation", "single_observation")
+_DRAWS = {"random", "np_random", "rng", "normal", "uniform", "integers", "randint", "rand", "randn", "choice", "sample"}
 _WIDE = 64  # elements of an action whose bounds are told one by one
 _LANES = 1024  # environments of a vector that are counted
 
@@ -95,6 +97,7 @@ def facts_of(env: Any, created: tuple[str, int] | None = None) -> dict[str, Any]
         "id": str(name),
         "class": type(layers[-1]).__name__,
         "wrappers": [type(each).__name__ for each in layers[:-1]],
+        "reworks": [type(each).__name__ for each in layers[:-1] if _reworks(each)],
         **observation_facts(_space(layers, "observation_space")),
         **action_facts(_space(layers, "action_space")),
         # In a worker process the wrapper is out of sight: what the environment was registered with is told instead.
@@ -124,6 +127,15 @@ def _worlds(layers: list[Any]) -> list[int]:
         if isinstance(envs, (list, tuple)) and 0 < len(envs) <= _WIDE:
             return [id(innermost(lane)) for lane in envs]
     return [id(layers[-1])]
+
+
+def _reworks(layer: Any) -> bool:
+    """A wrapper that hands observations on changed, and draws nothing while it does so."""
+    if not _names(layer) & {"ObservationWrapper", "VectorObservationWrapper"}:
+        return False
+    method = next((each for name in _CHANGES if callable(each := lying_in(type(layer), name))), None)
+    code = getattr(inspect.unwrap(method), "__code__", None) if method is not None else None
+    return code is not None and not _DRAWS & set(code.co_names)
 
 
 def _library(layer: Any) -> bool:

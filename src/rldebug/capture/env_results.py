@@ -15,6 +15,7 @@ _REWARD = ("reward", "rewards")
 _TERMINATED = ("terminated", "terminal", "terminations")
 _TRUNCATED = ("truncated", "truncations")
 _DONE = ("done", "dones")
+_LIMIT = ("TimeLimit.truncated", "truncated", "timeout", "time_out", "timed_out")
 _FINAL = ("final_obs", "final_observation", "terminal_observation")
 _NUMBERS = (int, float, np.integer, np.floating)
 _LAST = 2  # dm_env.StepType.LAST
@@ -232,8 +233,14 @@ def _ends(ended: Any, cut: Any, info: Any) -> tuple[bool, bool]:
     over = bool(number(ended) == 1.0)
     if cut is not None:
         return over, bool(number(cut) == 1.0)
-    limit = over and isinstance(info, dict) and info.get("TimeLimit.truncated") in (True, 1)
+    limit = over and isinstance(info, dict) and _out_of_time(info)
     return over and not limit, limit
+
+
+def _out_of_time(info: dict[str, Any]) -> bool:
+    """As Gym said it beside its one flag, and as environments that return one say it themselves."""
+    told = (info.get(name) for name in _LIMIT)
+    return any(isinstance(each, (bool, int, np.bool_)) and each == 1 for each in told)
 
 
 def _limits(info: Any, lanes: int) -> np.ndarray:
@@ -241,7 +248,7 @@ def _limits(info: Any, lanes: int) -> np.ndarray:
         told = info.get("TimeLimit.truncated")
         infos: Sequence[Any] = [] if told is None or np.size(told) != lanes else [*np.ravel(told)]
         return np.array(infos or [False] * lanes, dtype=bool)
-    told = [isinstance(each, dict) and each.get("TimeLimit.truncated") in (True, 1) for each in info]
+    told = [isinstance(each, dict) and _out_of_time(each) for each in info]
     return np.array(told if len(told) == lanes else [False] * lanes, dtype=bool)
 
 

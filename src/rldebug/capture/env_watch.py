@@ -25,7 +25,7 @@ _FLAGS = frozenset({bool, np.bool_, int})
 class Known:
     """An environment object as the program calls it; the outermost of its wrappers."""
 
-    __slots__ = ("agents", "facts", "inner", "lanes", "plain", "ref", "sent", "stream", "vector")
+    __slots__ = ("agents", "facts", "inner", "lanes", "lives", "plain", "ref", "sent", "stream", "vector")
 
     def __init__(self, env: Any, inner: Any, lanes: int, vector: bool) -> None:
         self.ref, self.inner = ref(env), ref(inner)
@@ -35,6 +35,7 @@ class Known:
         self.sent: Any = None  # by step_async, and not yet waited for
         self.agents: list[Any] = []
         self.stream: Any = None  # of the log, once it was asked for
+        self.lives = 0  # that were left when the last episode ended
 
 
 class Watch:
@@ -342,6 +343,8 @@ class Watch:
 
     def saw_reset(self, env: Any, result: Any, seed: Any, mask: Any) -> None:
         known = self.known_as(env)
+        if known.lives:
+            self.count_lives(known, lives_of(result[-1]) if isinstance(result, tuple) else 0)
         obs = host(reset_obs(result))
         if known.vector or known.lanes > 1:
             obs = batch(obs, known.lanes)
@@ -357,6 +360,7 @@ class Watch:
             obs, final = host(obs), None
             if terminated or truncated:
                 final = finals(info, True, 1, obs)
+                known.lives = lives_of(info) if terminated else 0
                 if renewed:
                     known.facts["resets_itself"] = True
                 if self.shared.ended == "cut":
@@ -371,6 +375,12 @@ class Watch:
         self.shared.ended = ""
         name = "cuts_told" if told else "cuts_untold"
         known.facts[name] = known.facts.get(name, 0) + 1
+
+    def count_lives(self, known: Known, now: int) -> None:
+        """An episode ended with lives left: whether the game went on with them, or began anew."""
+        name = "lives_renewed" if now > known.lives else "lives_kept"
+        known.facts[name] = known.facts.get(name, 0) + 1
+        known.lives = 0
 
     def saw_other(self, known: Known, env: Any, action: Any, result: Any, renewed: bool) -> None:
         """Anything but the five of Gymnasium with one number for the reward."""
@@ -420,6 +430,12 @@ class Watch:
         if lanes == 1:
             reward, terminated, truncated = number(reward), bool(np.all(terminated)), bool(np.all(truncated))
         self.log.step(known.inner(), action, obs, reward, terminated, truncated, final)
+
+
+def lives_of(info: Any) -> int:
+    """As games tell them, in the info of a step or a reset; 0 where they do not."""
+    lives = info.get("lives") if type(info) is dict else None
+    return int(lives) if isinstance(lives, (int, np.integer)) and not isinstance(lives, bool) else 0
 
 
 def _is_plain(result: Any) -> bool:

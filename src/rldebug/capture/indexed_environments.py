@@ -7,59 +7,33 @@ still. What an environment says of itself is read where it lies in this process;
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rldebug.capture.env_calls import GROUP, shared_by
 from rldebug.capture.env_facts import attribute, facts_of
+from rldebug.capture.env_identity import IdentityWatch
 from rldebug.capture.env_results import host, row
 from rldebug.capture.env_values import STILL, one
-from rldebug.capture.env_watch import Known, Watch
+from rldebug.capture.env_watch import Known
 from rldebug.capture.imports import when_imported
 from rldebug.capture.switch import Switchboard
 
 _DEEP = 64  # wrappers
 
 
-class Identity:
-    """Stands for an environment in the log: the environment itself hands questions on to its workers."""
-
-
-class Tianshou(Watch):
+class Tianshou(IdentityWatch):
     kind = "tianshou-vec"
     methods = {"reset": "reset", "step": "step", "seed": "seeded"}  # noqa: RUF012
 
-    def __init__(self, shared: Any) -> None:
-        super().__init__(shared)
-        self.identities: WeakKeyDictionary[Any, Identity] = WeakKeyDictionary()
+    def innermost(self, env: Any) -> Any:
+        return _layers(env)[-1]
 
-    def meet(self, env: Any) -> Known:
-        inner = _layers(env)[-1]
-        identity = self.identities.setdefault(inner, Identity())
-        known = self.known[id(env)] = Known(env, identity, int(attribute(inner, "env_num") or 1), True)
-        told = self.shared.told.get(id(identity))
-        if told is None or told() is not identity:
-            self.announce(env, known)
-        return known
+    def lanes_of(self, env: Any) -> tuple[int, bool]:
+        return int(attribute(self.innermost(env), "env_num") or 1), True
 
-    def announce(self, env: Any, known: Known) -> None:
-        self.shared.told[id(known.inner())] = known.inner
-        try:
-            known.facts.update(_facts(env))
-        except Exception as error:
-            known.facts.update({"id": type(env).__name__, "unreadable": repr(error)})
-        self.log.new(known.inner(), self.kind, known.lanes, "disabled", known.facts)
-
-    def quick_step(self, original: Any, env: Any, action: Any) -> Any:
-        return self.step(original, env, (action,), {})
-
-    def seeded(self, original: Any, env: Any, args: Any, kwargs: Any) -> Any:
-        """`seed`: it resets each environment with its own seed; the program resets them again before it plays."""
-        result = self.call(original, env, args, kwargs)
-        if GROUP not in self.off:
-            self.switch.guard(GROUP, self.sent, env, args[0] if args else kwargs.get("seed"))
-        return result
+    def facts(self, env: Any) -> dict[str, Any]:
+        return _facts(env)
 
     def asked_of(self, original: Any, env: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         known = self.known_as(env)

@@ -110,6 +110,23 @@ def picks_an_action(node: Node, name: str) -> bool:
     return False
 
 
+def over_rows(node: Node) -> bool:
+    """A softmax over the first of two axes."""
+    shape, dim = shape_of(node), saved(node, "dim")
+    return len(shape) == 2 and min(shape) > 1 and dim is not None and dimension(dim) % 2 == 0
+
+
+def picks_in_rows(node: Node, name: str) -> bool:
+    """One number out of each row of a table is picked: its second axis is that of the actions."""
+    if name in ("Gather", "TakeAlongDim"):
+        return dimension(saved(node, "dim")) % 2 == 1
+    indices = saved(node, "indices") if name == "Index" else None
+    if indices is None or len(indices) != 2 or not isinstance(indices[0], Tensor):
+        return False
+    rows = indices[0].reshape(-1)
+    return rows.numel() > 1 and bool((rows[1:] - rows[:-1] == 1).all())
+
+
 def is_log_partition(node: Node | None, logits: Node | None) -> bool:
     """logsumexp(logits), or log(sum(exp(logits)))."""
     if node is None:
@@ -123,6 +140,22 @@ def is_log_partition(node: Node | None, logits: Node | None) -> bool:
             return False
         node = node.next_functions[0][0]
     return node is logits
+
+
+def times_a_mask(node: Node | None) -> bool:
+    """Scores of which some were multiplied by 0, the others by 1."""
+    while node is not None and base_name(node) in VIEWS:
+        node = node.next_functions[0][0]
+    if node is None or base_name(node) != "Mul":
+        return False
+    under = [each for each, _ in node.next_functions]
+    if under.count(None) != 1:
+        return False
+    mask = saved(node, "self" if under[0] is None else "other")
+    if not isinstance(mask, Tensor) or mask.dim() == 0 or mask.shape[-1] < 2 or not mask.numel():
+        return False
+    ones = mask != 0
+    return bool((~ones).any()) and bool(((mask == 1) | ~ones).all()) and bool((ones.sum(-1) > 1).any())
 
 
 def number_of(bound: Any) -> float | None:

@@ -21,7 +21,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from rldebug.capture.loss_forms import number_of, picks_an_action
+from rldebug.capture.loss_forms import number_of, over_rows, picks_an_action, picks_in_rows, times_a_mask
 from rldebug.capture.loss_nodes import VIEWS, Node, base_name, saved
 
 Clip = tuple[float | None, float | None]
@@ -40,6 +40,8 @@ class Mark:
     inverted: bool = False  # of a ratio: exp(old − new)
     clip: Clip | None = None  # of a ratio
     twice: bool = False  # softmax of a softmax
+    zeroed: bool = False  # softmax of scores that were multiplied by a mask of zeros and ones
+    across: bool = False  # softmax over the rows of a batch, not over the actions
     of: Node | None = None  # the node that this mark was first given to
 
     def but(self, **changes: Any) -> Mark:
@@ -62,7 +64,8 @@ def bottom(node: Node, name: str) -> Mark:
         while beneath is not None and base_name(beneath) in VIEWS:
             beneath = beneath.next_functions[0][0]
         twice = beneath is not None and base_name(beneath) == "Softmax"
-        return Mark("table" if name == "LogSoftmax" else "probs", of=node, twice=twice)
+        tag = "table" if name == "LogSoftmax" else "probs"
+        return Mark(tag, of=node, twice=twice, zeroed=times_a_mask(beneath), across=over_rows(node))
     return NET
 
 
@@ -72,7 +75,9 @@ def moved(node: Node, name: str, first: Mark | None) -> Mark:
     if first.tag not in ("table", "probs") or not picks_an_action(node, name):
         return first
     tag = "logp" if first.tag == "table" else "prob"
-    return Mark(tag, first.sign, (("categorical", node),), of=node, twice=first.twice)
+    across = first.across and picks_in_rows(node, name)
+    picks = (("categorical", node),)
+    return Mark(tag, first.sign, picks, of=node, twice=first.twice, zeroed=first.zeroed, across=across)
 
 
 def negated(node: Node, here: Mark) -> Mark:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from rldebug.capture.loss_forms import chosen_by_mask, difference_in, is_log_partition, squared
+from rldebug.capture.loss_forms import chosen_by_mask, difference_in, is_log_partition, squared, times_a_mask
 from rldebug.capture.loss_mark import (
     MIX,
     NET,
@@ -134,7 +134,8 @@ class Marks:
         if one is None or two is None:
             return shifted(node, one or two or NET)
         if name == "Sub" and one.tag in _LOGITS and is_log_partition(under[1][0], under[0][0]):
-            return Mark("table", of=node, twice=one.twice or one.tag == "probs")
+            zeroed = times_a_mask(under[0][0])
+            return Mark("table", of=node, twice=one.twice or one.tag == "probs", zeroed=zeroed)
         tags = {one.tag, two.tag}
         if tags <= {"net", "leaf"}:
             return NET
@@ -150,7 +151,9 @@ class Marks:
             if here.tag == "ratio" and there.tag == "logp" and here.clip is None and same_action(here, there):
                 return Mark("kl", of=node)
             if here.tag == "entropy" and there.tag in ("entropy", "log") and here.sign == there.sign:
-                return here.but(of=node)
+                parts = [("", each.of) for each in (here, there) if each.of is not None]
+                several = there.tag == "entropy" and len(parts) == 2 and not self.one_step(parts)
+                return MIX if several else here.but(of=node)  # of several steps: added up by hand
             if here.tag == "log" and there.tag in ("log", "net", "leaf"):
                 return Mark("log", sign=here.sign, of=node) if there.tag == "log" else MIX
         return MIX
@@ -158,8 +161,8 @@ class Marks:
     def is_log_of_scale(self, node: Node | None) -> bool:
         """What is added here is exponentiated elsewhere."""
         for _ in range(12):
-            if node is None:
-                return False
+            if node is None or (self.of(node) or NET).tag in ("logp", "table"):
+                return False  # log-probs, which an entropy exponentiates
             if self._is_exponentiated(node, 3):
                 return True
             attached = [each for each, _ in node.next_functions if each is not None]

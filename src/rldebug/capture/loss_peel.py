@@ -17,10 +17,22 @@ from rldebug.capture.loss_mark import SQUARES, Mark
 from rldebug.capture.loss_marks import Marks
 from rldebug.capture.loss_nested import nested_of
 from rldebug.capture.loss_nodes import LAYERS, VIEWS, Node, base_name, dimension, dimensions, saved, shape_of
-from rldebug.capture.loss_path import Next, Path, Piece, broadcast, collapsed, constant_of, passes, pulled, weighted
+from rldebug.capture.loss_path import (
+    Next,
+    Path,
+    Piece,
+    as_rows,
+    broadcast,
+    collapsed,
+    constant_of,
+    passes,
+    pulled,
+    weighted,
+)
 from rldebug.capture.loss_values import Values
 
 _PIECES = 20_000
+_PICKS = ("Select", "Slice", "Index", "IndexSelect")
 
 
 def pieces_of(root: Node, output: int, marks: Marks, values: Values) -> tuple[list[Piece], bool]:
@@ -181,10 +193,13 @@ def _unstacked(node: Node, name: str, path: Path) -> Next:
     weights = tuple((each.expand(shape_of(node)), 0) for each, _ in weights)
     following: Next = []
     at = 0
+    kept = _kept(node, dim, path) if name == "Stack" else None
     for each, output in node.next_functions:
         if name == "Stack":
             part = tuple((weight.select(dim, at), 0) for weight, _ in weights)
             at += 1
+            if kept is not None and at - 1 not in kept:
+                continue
         elif each is None:
             return []  # how long the parts without a graph are is not known
         else:
@@ -200,6 +215,16 @@ def _unstacked(node: Node, name: str, path: Path) -> Next:
                 on = on.times(number).but(factors=(*on.factors, number))
             following.append((each, output, on))
     return following
+
+
+def _kept(node: Node, dim: int, path: Path) -> set[int] | None:
+    """Which of the parts of a stack are still there above, where some were picked out of it; None: all."""
+    if not any(each is not None and base_name(each) in _PICKS for each, _ in path.views):
+        return None
+    shape = shape_of(node)
+    places = torch.arange(shape[dim]).reshape([-1 if each == dim else 1 for each in range(len(shape))]).expand(shape)
+    moved = as_rows(places, path)
+    return None if moved is None else set(moved.reshape(-1).tolist())
 
 
 def _multiplied(

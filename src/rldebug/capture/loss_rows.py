@@ -34,6 +34,9 @@ class Rows:
     target: Node | None = None  # a target that carries a graph
 
 
+_QUANTILES = 4  # numbers for each action, at the least
+
+
 def put(rows: Rows, name: str, value: Tensor | None, path: Path, room: int) -> None:
     if value is None:
         return
@@ -91,6 +94,11 @@ def choice_of(node: Node, at: int = 0, *, sure: bool = False) -> Tensor | None:
         indices = saved(node, "indices")
         if indices is not None and len(indices) == len(whole) and isinstance(indices[-1], Tensor) and len(whole) > 0:
             found = indices[-1] if indices[-1].dtype != torch.bool else None
+        elif indices is not None and len(indices) == 2 and len(whole) == 3 and whole[-1] >= _QUANTILES:
+            # Several numbers for each action: those of one action.
+            found = indices[-1] if _each_row(indices[0], whole[0]) else None
+        if isinstance(found, Tensor) and len(shape) == 2 and len(whole) == 3 and tuple(found.shape) == shape[:1]:
+            found = found.unsqueeze(1).expand(shape)
     elif name == "Select" and math.prod(shape) == 1 and whole and whole[-1] > 1:
         # Of a whole batch one column is a head, not an action.
         if dimension(saved(node, "dim") or 0) % len(whole) == len(whole) - 1:
@@ -104,6 +112,10 @@ def choice_of(node: Node, at: int = 0, *, sure: bool = False) -> Tensor | None:
     if not isinstance(found, Tensor):
         return None
     return found if tuple(found.shape) == shape or found.numel() != math.prod(shape) else found.reshape(shape)
+
+
+def _each_row(index: Any, rows: int) -> bool:
+    return isinstance(index, Tensor) and index.dtype == torch.int64 and index.tolist() == list(range(rows))
 
 
 def _is_one_row(node: Node | None) -> bool:

@@ -43,4 +43,6 @@ class Term:
     bounded: Clip | None = None  # bounds on ratio · weight, where that is clipped instead
     pooled: int = 0  # weights per row that met what was reduced already, and only enter through their sum
     twice: bool = False  # log-probs of a softmax of a softmax
+    zeroed: bool = False  # log-probs of scores that were multiplied by a mask of zeros and ones
+    across: bool = False  # log-probs of a softmax over the rows of the batch
     cut: bool = False  # more than `ROWS` rows, or a graph too long to be read to its end

@@ -116,6 +116,7 @@ def _term(group: list[Piece], marks: Marks, values: Values, lines: bool) -> Trac
     term = Term(one.kind, sign * path.coefficient, "none", one.op, rows, sign * path.scale, steps=len(group))
     term.shapes, term.attached, term.clip, term.inverted = one.shapes, one.attached, one.clip, one.inverted
     term.twice, term.bounded, term.pooled = first.mark.twice, first.other.get("product"), path.pooled
+    term.zeroed, term.across = any(each.mark.zeroed for each in group), any(each.mark.across for each in group)
     if "outer" in first.other:
         term.outer = math.copysign(1.0, first.other["outer"])
     term.nested, term.family, term.cut = path.nested or one.nested, one.family, rows > ROWS
@@ -280,6 +281,12 @@ def _reach(term: Term, group: list[Piece], read: list[Rows]) -> None:
     by_step: list[list[Tensor]] = []
     for piece, rows in zip(group, read, strict=False):
         by_step.append(beneath.below(rows.source or piece.node, _BENEATH))
+    if by_step[0] and not all(by_step):
+        # The last step of a recurrent network stands on all before it. Summed up backwards, it comes first.
+        again = Reach()
+        steps = [rows.source or piece.node for piece, rows in zip(group, read, strict=False)]
+        turned = [again.below(each, _BENEATH) for each in reversed(steps)]
+        by_step = turned[::-1] if all(turned) else by_step
     term.parameters, term.through = beneath.parameters, beneath.through
     term.inputs = _inputs(by_step, term.rows)
     term.cut = term.cut or beneath.cut

@@ -113,6 +113,8 @@ def _slices(array: NDArray[Any], stream: Stream) -> Iterator[NDArray[Any]]:
     yield rows[:, -size:]
 
 
+_NEARLY = 0.1  # by which rows may differ, of their size
+
 _WAYS: dict[str, Way] = {
     "raw": _raw,
     "scaled": _scaled,
@@ -127,6 +129,7 @@ class Matcher:
         self.log = log
         self.aliases: dict[int, int] = {}  # fingerprint of an input row -> node id
         self._learned: tuple[list[int], NDArray[np.int64]] = ([], np.empty(0, dtype=np.int64))
+        self._looked_like: NDArray[Any] = np.empty((0, 0))  # the rows of these
         self._last: dict[tuple[int, tuple[int, ...]], str] = {}  # (stream, width of the input) -> the way that worked
         self.place = 0  # which of several tensors the rows were found in, the last time
 
@@ -168,6 +171,7 @@ class Matcher:
         if len(self.aliases) > ALIASES:
             self.aliases.clear()
         prints = row_fingerprints(rows.reshape(count, -1))
+        self._looked_like = rows.reshape(count, -1).copy()
         self._learned = (prints, np.array([each.id for each in current], dtype=np.int64))
         for fp, node in zip(prints, current, strict=True):
             before = self.log.get(self.aliases.get(fp, -1))
@@ -176,6 +180,15 @@ class Matcher:
                 before.alike, node.alike = node.id, before.id
             self.aliases[fp] = node.id
         return self._learned[1]
+
+    def nearly_learned(self, array: NDArray[Any]) -> bool:
+        """Whether rows are all but those learned last: normalised once more, by statistics that have moved a little."""
+        before = self._looked_like
+        if array.ndim < 2 or not len(before) or array.reshape(len(array), -1).shape != before.shape:
+            return False
+        away = np.abs(array.reshape(len(array), -1).astype(np.float64) - before).max(axis=1)
+        # Where an episode has just ended one of the two is its last observation, and the other the first of the next.
+        return bool((away < _NEARLY * (1.0 + np.abs(before).max(axis=1))).mean() > 0.7)
 
     def _match(self, array: NDArray[Any]) -> tuple[NDArray[np.int64], str]:
         best: tuple[float, NDArray[np.int64], str] = (0.0, np.empty(0, dtype=np.int64), "none")

@@ -140,7 +140,11 @@ class Networks:
             inputs.insert(0, inputs.pop(place))  # the observation stands first, whatever the order of a dictionary
         if acting:
             rows = self._current(inputs, rows, how)
-        elif how in ("none", "alias") and inputs and session.just_acted_on != audit.log.calls:
+        elif (
+            how in ("none", "alias")
+            and inputs
+            and (session.just_acted_on != audit.log.calls or (how == "none" and self._once_more(inputs[0])))
+        ):
             rows, how, acting = self._by_time(inputs, rows, how)
         if how == "none" and not acting and inputs and (found := self.row_tags.find(inputs[0])) is not None:
             rows, how = found, "tag"
@@ -240,6 +244,11 @@ class Networks:
         learned = None if array is None else self.session.matcher.learn(array)
         return (rows, how, False) if learned is None else (learned, "alias", True)
 
+    def _once_more(self, tensor: Tensor) -> bool:
+        """What follows a step is valued, the statistics of a normaliser move on, and then it is acted on."""
+        array = None if torch.is_grad_enabled() else to_numpy(tensor)
+        return array is not None and bool(self.session.matcher.nearly_learned(array))
+
     def _tag(self, tensor: Tensor, rows: NDArray[np.int64]) -> None:
         if not len(rows):
             return
@@ -276,14 +285,17 @@ def is_table(value: Any) -> bool:
     return lying_in(kind, "__getitem__") is not None and not rows
 
 
+_DEEP = 4  # arguments, of which one may be (observation, (state, cell))
+
+
 def tensors_in(value: Any, depth: int = 0) -> Iterator[Tensor]:
     """Tensors in what a module is given or gives back; of a distribution its parameters."""
     if isinstance(value, Tensor):
         yield value
-    elif depth < 3 and isinstance(value, dict):
+    elif depth < _DEEP and isinstance(value, dict):
         for each in value.values():
             yield from tensors_in(each, depth + 1)
-    elif depth < 3 and isinstance(value, (tuple, list)):
+    elif depth < _DEEP and isinstance(value, (tuple, list)):
         for each in value[:16]:
             yield from tensors_in(each, depth + 1)
     elif isinstance(value, torch.distributions.Distribution):

@@ -1,4 +1,4 @@
-"""By which running statistics environments normalise what they show: VecNormalize, Gymnasium's NormalizeObservation.
+"""By which running statistics environments normalise what they show and pay: VecNormalize, Gymnasium's wrappers.
 
 Looked at where an audit ends, of all environments that live: those of training and of evaluation at the same moment.
 """
@@ -25,15 +25,16 @@ def install(session: Session) -> None:
     shared = shared_by(session.switch, session.told)
 
     def tell(recording: Any) -> None:
-        found = [
-            {"stream": stream.index, **told}
+        living = [
+            (stream.index, env)
             for _, watch in shared.watches
             for known in list(watch.known.values())
             if (env := known.ref()) is not None and (stream := session.log.stream_of(env)) is not None
-            for told in normalisers(env)
         ]
-        if found:
-            session.note("normalisers", audit=recording.number, environments=found[:_ENVS])
+        found = [{"stream": stream, **told} for stream, env in living for told in normalisers(env)]
+        paid = [{"stream": stream, **told} for stream, env in living for told in reward_normalisers(env)]
+        if found or paid:
+            session.note("normalisers", audit=recording.number, environments=found[:_ENVS], rewards=paid[:_ENVS])
 
     session.on_audit.append(lambda recording: session.switch.guard(GROUP, tell, recording))
 
@@ -44,16 +45,29 @@ def normalisers(env: Any) -> Iterator[dict[str, Any]]:
         kept = attribute(layer, "obs_rms")
         if kept is None or attribute(layer, "norm_obs") is False:
             continue
-        switches = (attribute(layer, name) for name in ("training", "_update_running_mean"))
-        mean, var, count = (attribute(kept, name) for name in ("mean", "var", "count"))
-        yield {
-            "what": type(layer).__name__,
-            "updates": next((each for each in switches if isinstance(each, bool)), None),
-            "kept": id(kept),  # the same in two environments: they share their statistics
-            "count": float(count) if isinstance(count, (int, float, np.number)) else None,
-            "mean": _elements(mean),
-            "var": _elements(var),
+        yield _told(layer, kept) | {
+            "mean": _elements(attribute(kept, "mean")),
+            "var": _elements(attribute(kept, "var")),
         }
+
+
+def reward_normalisers(env: Any) -> Iterator[dict[str, Any]]:
+    """Each layer that scales rewards by the returns that it has seen."""
+    for layer in chain(env):
+        kept = next((each for name in ("ret_rms", "return_rms") if (each := attribute(layer, name)) is not None), None)
+        if kept is not None and attribute(layer, "norm_reward") is not False:
+            yield _told(layer, kept)
+
+
+def _told(layer: Any, kept: Any) -> dict[str, Any]:
+    switches = (attribute(layer, name) for name in ("training", "_update_running_mean"))
+    count = attribute(kept, "count")
+    return {
+        "what": type(layer).__name__,
+        "updates": next((each for each in switches if isinstance(each, bool)), None),
+        "kept": id(kept),  # the same in two environments: they share their statistics
+        "count": float(count) if isinstance(count, (int, float, np.number)) else None,
+    }
 
 
 def _elements(value: Any) -> list[float] | None:

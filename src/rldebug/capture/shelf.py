@@ -21,6 +21,7 @@ FILES = {
     "distributions": "distributions",
     "backward": "backward",
     "graphs": "graphs",
+    "within_reach": "backward",
     "stepping": "optimizers",
     "scalars": "optimizers",
     "copies": "copies",

@@ -14,8 +14,8 @@ import numpy as np
 
 from rldebug.capture.env_calls import GROUP, shared_by
 from rldebug.capture.env_facts import attribute, facts_of, lying_in
+from rldebug.capture.env_identity import IdentityWatch
 from rldebug.capture.env_results import host
-from rldebug.capture.env_watch import Known, Watch
 from rldebug.capture.imports import when_imported
 from rldebug.capture.switch import Switchboard
 
@@ -23,17 +23,12 @@ _DEEP = 64  # environments around environments
 _SET = object()  # in place of a seed: the one that was set before
 
 
-class Identity:
-    """Stands for an environment in the log. Those of a batch of processes answer any question by asking them."""
-
-
-class TorchRL(Watch):
+class TorchRL(IdentityWatch):
     kind = "torchrl"
     methods = {"reset": "reset", "step": "step", "set_seed": "seeded"}  # noqa: RUF012
 
     def __init__(self, shared: Any) -> None:
         super().__init__(shared)
-        self.identities: WeakKeyDictionary[Any, Identity] = WeakKeyDictionary()
         self.layouts: WeakKeyDictionary[Any, Layout] = WeakKeyDictionary()
 
     def wrap(self, cls: type) -> None:
@@ -42,25 +37,14 @@ class TorchRL(Watch):
         if cls.__name__ != "EnvBase" and isinstance(vars(cls).get("step_and_maybe_reset"), FunctionType):
             self.wrap_method(cls, "step_and_maybe_reset", "step")
 
-    def meet(self, env: Any) -> Known:
-        inner = layers_of(env)[-1]
-        identity = self.identities.setdefault(inner, Identity())
-        known = self.known[id(env)] = Known(env, identity, *self.lanes_of(env))
-        told = self.shared.told.get(id(identity))
-        if told is None or told() is not identity:
-            self.announce(env, known)
-        return known
+    def innermost(self, env: Any) -> Any:
+        return layers_of(env)[-1]
 
     def lanes_of(self, env: Any) -> tuple[int, bool]:
         return max(int(env.batch_size.numel()), 1), bool(len(env.batch_size))
 
-    def announce(self, env: Any, known: Known) -> None:
-        self.shared.told[id(known.inner())] = known.inner
-        try:
-            known.facts.update(_facts(env))
-        except Exception as error:  # a spec unlike any we know: no reason to stop watching
-            known.facts.update({"id": type(env).__name__, "unreadable": repr(error)})
-        self.log.new(known.inner(), self.kind, known.lanes, "disabled", known.facts)
+    def facts(self, env: Any) -> dict[str, Any]:
+        return _facts(env)
 
     def layout(self, env: Any) -> Layout:
         found = self.layouts.get(env)
@@ -69,9 +53,6 @@ class TorchRL(Watch):
         return found
 
     # ── the calls ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def quick_step(self, original: Any, env: Any, action: Any) -> Any:
-        return self.step(original, env, (action,), {})
 
     def step(self, original: Any, env: Any, args: Any, kwargs: Any) -> Any:
         if GROUP in self.off:
@@ -83,13 +64,6 @@ class TorchRL(Watch):
 
     def action_in(self, env: Any, given: Any) -> Any:
         return self.layout(env).action(given)
-
-    def seeded(self, original: Any, env: Any, args: Any, kwargs: Any) -> Any:
-        """`set_seed`: environments of others are reset with it, and once more before they are played."""
-        result = self.call(original, env, args, kwargs)
-        if GROUP not in self.off:
-            self.switch.guard(GROUP, self.sent, env, args[0] if args else kwargs.get("seed"))
-        return result
 
     def asked_of(self, original: Any, env: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The seed that was set before; and which lanes, as `_reset` in what it is given says."""

@@ -8,8 +8,7 @@ loss at its scores say what the program does, whatever form its loss is written 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from types import FrameType
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rldebug.capture.matching import to_numpy
-from rldebug.capture.place import is_users, users_line
+from rldebug.capture.place import users_line
+from rldebug.capture.token_variables import held
 
 GROUP = "networks"
 _SCORES = 4_000_000  # of one call: more take too long to look at
@@ -26,10 +25,6 @@ _CALLS = 160  # of one audit that are kept
 _GRADIENTS = 48
 _ROWS = 64  # of the scores at the last place
 _VOCABULARY = 512
-_HELD = 32  # arrays of the program
-_VALUES = 8192  # of one of them
-_DEEP = 3
-_WIDE = 64
 
 
 class Tokens:
@@ -114,23 +109,10 @@ class Tokens:
     # ── what lies around ────────────────────────────────────────────────────────────────────────────────────────────
 
     def _held(self, lengths: set[int]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        names: list[str] = []
-        arrays: dict[str, NDArray[Any]] = {}
-        seen: set[int] = set()
-        frame: FrameType | None = sys._getframe(3)
-        while frame is not None and len(names) < _HELD:
-            if is_users(frame.f_code.co_filename) and "locals" not in frame.f_code.co_names:
-                function = bool(frame.f_code.co_flags & 0x1)
-                variables = frame.f_locals
-                for name, value in list(variables.items()):
-                    for path, array in _numbers(name, value, lengths, seen, _DEEP):
-                        if len(names) < _HELD:
-                            arrays[str(len(names))] = array
-                            names.append(path)
-                if function and sys.version_info < (3, 13):
-                    variables.clear()  # a copy that would keep the program's tensors alive
-            frame = frame.f_back
-        return {"names": names, "written": self._written}, arrays
+        found = held(sys._getframe(3), lengths)
+        return {"names": [name for name, _ in found], "written": self._written}, {
+            str(place): array for place, (_, array) in enumerate(found)
+        }
 
 
 def _are_scores(tensor: Tensor, ids: Tensor, dimensions: tuple[int, ...]) -> bool:
@@ -138,41 +120,6 @@ def _are_scores(tensor: Tensor, ids: Tensor, dimensions: tuple[int, ...]) -> boo
     if tensor.dim() not in dimensions or not tensor.is_floating_point() or len(tensor) != len(ids):
         return False
     return tensor.shape[-1] > 3 and (tensor.dim() == 2 or tensor.shape[1] in (1, ids.shape[1]))
-
-
-def _numbers(name: str, value: Any, lengths: set[int], seen: set[int], deep: int) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Arrays of numbers with one entry, or one row, for each sequence."""
-    if value is None or isinstance(value, (str, bytes, int, float, type)) or id(value) in seen:
-        return
-    kind = type(value)
-    if isinstance(value, torch.nn.Parameter):
-        return
-    if isinstance(value, (Tensor, np.ndarray)):
-        seen.add(id(value))
-        if value.ndim in (1, 2) and len(value) in lengths:
-            size = value.numel() if isinstance(value, Tensor) else value.size
-            array = to_numpy(value) if isinstance(value, Tensor) else value
-            if size <= _VALUES and array is not None and array.dtype.kind in "fbiu":
-                yield name, np.array(array)
-    elif deep > 0 and kind in (list, tuple):
-        seen.add(id(value))
-        if len(value) in lengths and all(isinstance(each, (int, float)) for each in value):
-            yield name, np.array(value, dtype=np.float64)
-        else:
-            for place, each in enumerate(value[:_WIDE]):
-                yield from _numbers(f"{name}[{place}]", each, lengths, seen, deep - 1)
-    elif deep > 0 and kind is dict:
-        seen.add(id(value))
-        for key, each in list(value.items())[:_WIDE]:
-            yield from _numbers(f"{name}[{key!r}]", each, lengths, seen, deep - 1)
-    elif deep > 0 and not isinstance(value, torch.nn.Module) and is_users(_file_of(kind)):
-        seen.add(id(value))
-        for key, each in list(getattr(value, "__dict__", {}).items())[:_WIDE]:
-            yield from _numbers(f"{name}.{key}", each, lengths, seen, deep - 1)
-
-
-def _file_of(kind: type) -> str:
-    return str(getattr(sys.modules.get(kind.__module__), "__file__", "") or "")
 
 
 def _slope(g: Tensor, scores: Tensor, label: Tensor, size: Tensor) -> float | None:

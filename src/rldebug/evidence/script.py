@@ -126,8 +126,8 @@ EVENTS: dict[str, str] = {
     "blend": """weights that became keep times themselves plus take times those of another network, where the two do not
         add up to one. module; source; keep; take; residual""",
     "logp": """Distribution.log_prob, outermost. dist (class); batch, event: shapes; value_shape, shape (of the
-        result); attached; value_attached (reparameterised); line. arrays: value, result, params (≤ 4096 values
-        each)""",
+        result); attached; value_attached (reparameterised); made: the operation that made each parameter, None where
+        there is no graph; line. arrays: value, result, params (≤ 4096 values each)""",
     "entropy": "Distribution.entropy, outermost. dist, shape; arrays: result",
     "sample": "Distribution.sample / rsample, torch.multinomial, outermost. dist, how; arrays: result, params",
     "gradient": """the gradient of a loss at the output of a call, in the backward pass that follows the loss. module;
@@ -144,7 +144,8 @@ EVENTS: dict[str, str] = {
     "rescaled": """rewards of a batch that a library normalised when they were sampled. arrays: given (as they were
         stored), used""",
     "held": """numbers of the program, one or one row for each sequence, when it begins to learn from them. names;
-        written: how many sequences were written. arrays: "0", "1", … in the order of names""",
+        written: how many sequences were written. arrays: "0", "1", … in the order of names; "x[].y" is the field y of
+        each object in a list x, filled up with -1 or NaN""",
     "weights": """at the end of the audit, once for each module that was called, or is trained. module; norm; change:
         of the weights since the last audit, relative; fingerprint; training: its mode; distance: {other module of the
         same shape: relative distance}; statistics: the same of its buffers, {fingerprint, distance}""",
@@ -256,11 +257,14 @@ NOTES: dict[str, str] = {
     "seed": "what (torch, numpy, python, env, …), value, line, update, env_step",
     "normalisers": """at the end of an audit, layers around environments that scale observations by what they have seen.
         audit, environments: [{stream, what, updates: whether it goes on counting, kept: which object the statistics
-        are, count, mean, var}]""",
+        are, count, mean, var}], rewards: the same of layers that scale rewards by returns, without mean and var""",
     "save": "torch.save: file, keys (of the top level), modules, optimizers: names of those whose state is in it, line",
     "load": "torch.load / load_state_dict: module or optimizer, line, update, strict, missing, unexpected",
     "thread": "thread or process started: what, line",
     "option": "an option that was parsed: name, value, default, read (how often its value was read)",
+    "setting": """a number by the usual name of a hyperparameter, within reach of a call of backward: name (plain),
+        value, holder (class, function, or "" for a module), how (0: variable or attribute, 1: constant, 2: a field)""",
+    "support": "a row of evenly spaced numbers within reach of a call of backward: count, first, last",
     "log": "a number logged: tag, value, step, line; thinned",
     "child": """a process that trained, below the run's or beside it: number, updates, env_steps, told: whether its
         record is the run's; and once it is read (forensics/rank_summary.py) rank, world, state, seeds, steps:

@@ -139,35 +139,37 @@ def read_sources(folder: Path | str) -> list[Source]:
     """The text of the program that a run folder keeps. What cannot be read is left out: no run stands or falls
     with it."""
     found: dict[str, Source] = {}
-    try:
-        lines = (Path(folder) / SOURCES).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return []
-    for line in lines:
+    for told in _kept(folder):
         try:
-            told = json.loads(line)
             if "text" in told:
                 found[told["file"]] = parsed(told["text"], told["file"])
         except (ValueError, TypeError, KeyError, SourceError):
-            continue  # cut off where the program was killed
+            continue
     return list(found.values())
 
 
 def read_settings(folder: Path | str) -> dict[str, dict[str, Any]]:
     """File -> what plain names of its module were bound to when the program ended."""
-    found: dict[str, dict[str, Any]] = {}
+    return {
+        str(told["file"]): told["settings"]
+        for told in _kept(folder)
+        if isinstance(told.get("settings"), dict) and "file" in told
+    }
+
+
+def _kept(folder: Path | str) -> Iterator[dict[str, Any]]:
+    """Each line of the file of a run folder that holds the program, as far as it can be read."""
     try:
         lines = (Path(folder) / SOURCES).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        return {}
+        return
     for line in lines:
         try:
             told = json.loads(line)
-            if isinstance(told.get("settings"), dict):
-                found[str(told["file"])] = told["settings"]
-        except (ValueError, TypeError, KeyError, AttributeError):
-            continue
-    return found
+        except ValueError:
+            continue  # cut off where the program was killed
+        if isinstance(told, dict):
+            yield told
 
 
 def python_files(paths: Iterable[Path | str]) -> list[Path]:

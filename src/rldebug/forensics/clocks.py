@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rldebug.evidence.script import Script
 
@@ -11,7 +12,8 @@ _RELATED = 0.98  # correlation with the number of the step
 
 
 def time_is_seen(script: Script, stream: int) -> bool:
-    """Some element of the observation rises or falls with the steps of an episode; True also where it is not known."""
+    """The steps of an episode follow from the observation: from an element, or from all together, as they do from the
+    number of pieces on a board. True also where it is not known."""
     steps, seen = [], []
     for audit in script.audits:
         nodes = audit.nodes
@@ -20,8 +22,11 @@ def time_is_seen(script: Script, stream: int) -> bool:
         for lane in np.unique(nodes.lane[nodes.stream == stream]):
             at = np.flatnonzero((nodes.stream == stream) & (nodes.lane == lane))
             since = -1
-            for place in at:
-                since = 0 if nodes.first[place] else since + 1 if since >= 0 else -1
+            ended = nodes.terminated | nodes.truncated
+            # An environment that resets itself within step() hands out no first observation of its own.
+            begins = set(nodes.index(nodes.succ[at[ended[at]]]).tolist())
+            for place in at.tolist():
+                since = 0 if nodes.first[place] or place in begins else since + 1 if since >= 0 else -1
                 if since >= 0 and np.isfinite(nodes.obs[place]).all():
                     steps.append(since)
                     seen.append(nodes.obs[place])
@@ -32,4 +37,12 @@ def time_is_seen(script: Script, stream: int) -> bool:
     related = np.abs(((x - x.mean())[:, None] * (y - y.mean(axis=0))).mean(axis=0)) / np.where(
         spread > 0, spread * max(float(x.std()), 1e-9), np.inf
     )
-    return bool((related > _RELATED).any())
+    return bool((related > _RELATED).any()) or _follows(x, y)
+
+
+def _follows(steps: NDArray[np.float64], seen: NDArray[np.float64]) -> bool:
+    columns = np.column_stack([np.ones(len(seen)), seen, np.abs(seen)])
+    if len(steps) < 4 * columns.shape[1] or not steps.var():
+        return False
+    left = steps - columns @ np.linalg.lstsq(columns, steps, rcond=None)[0]
+    return bool(left.var() < (1 - _RELATED**2) * steps.var())

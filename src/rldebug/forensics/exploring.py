@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.forensics.batches import owned
 from rldebug.forensics.roles import roles_of
+from rldebug.forensics.target_next import chances
 
 _BLIND = 0.1  # calls that may have been made to act, for each step, without our knowing of which observation
 _STANDARD = frozenset(
@@ -125,6 +126,7 @@ def _steps(script: Script, audit: Audit, mine: NDArray[np.int64]) -> Steps:
     line: tuple[str, int] | None = None
     for event in _preferred(script, audit):
         rows, values = event.arrays["rows"], event.arrays.get("output0")
+        values = None if values is None else per_action(script, values)
         at = np.array([place.get(int(each), -1) for each in rows], dtype=np.int64)
         if values is None or len(values) != len(rows) or not (at >= 0).any():
             asked[at[at >= 0]] = True
@@ -136,6 +138,38 @@ def _steps(script: Script, audit: Audit, mine: NDArray[np.int64]) -> Steps:
         if module == event["module"] and values.shape[1] == output.shape[1]:
             output[at[at >= 0]] = values[at >= 0]
     return Steps(audit, mine, asked, output, module, line)
+
+
+def per_action(script: Script, output: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One number for each action, where the network gives a distribution of returns for each; else as it is."""
+    actions, (atoms, quantiles) = discrete(script), _spread(script)
+    wide = output.reshape(len(output), -1)
+    if actions is None or not len(wide):
+        return output
+    if atoms and wide.shape[1] == actions * atoms:
+        chance = chances(np.asarray(wide, dtype=np.float64), atoms)
+        return output if chance is None else np.asarray(chance @ np.arange(atoms))
+    if quantiles and wide.shape[1] == actions * quantiles and (output.ndim == 2 or output.shape[1] == actions):
+        return np.asarray(wide.reshape(len(wide), actions, quantiles).mean(axis=2))
+    return output
+
+
+@lru_cache(maxsize=8)
+def _spread(script: Script) -> tuple[int, int]:
+    """Of how many atoms, or quantiles, the returns are that are learned for each action."""
+    for _, term in script.events("term"):
+        target, spread = term.arrays.get("target"), term.arrays.get("spread")
+        if (
+            term.get("op") == "soft-cross-entropy"
+            and "index" in term.arrays
+            and target is not None
+            and target.ndim == 2
+        ):
+            return int(target.shape[1]), 0
+        if term["kind"] == "regression" and spread is not None and "index" in term.arrays:
+            shape = (term.get("shapes") or {}).get("prediction") or [0]
+            return 0, max(int(each) for each in shape[1:]) if len(shape) > 1 else 0
+    return 0, 0
 
 
 def _preferred(script: Script, audit: Audit) -> list[Event]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import Script
+from rldebug.rule import NotEnough
 
 _EXACT = 2e-3  # of a gradient may be left over
 Member = Mapping[str, Any]
@@ -102,6 +103,17 @@ def reduced(members: Sequence[Member]) -> list[Reduced]:
                 found.append(Reduced(*told, int(first.get("update") or 0), factor, int(first.get("passes") or 1)))
                 break
     return sorted(found, key=lambda each: (each.optimizer, each.step))
+
+
+def steps_reduced(script: Script, least: int) -> tuple[list[Member], list[Reduced]]:
+    """Every rank, and how the gradients of their steps were reduced. Raises NotEnough where that cannot be told."""
+    members = all_ranks(script)
+    if not members:
+        raise NotEnough("not all processes of one group were watched")
+    told = reduced(members)
+    if len(told) < least:
+        raise NotEnough(f"{len(told)} steps tell how gradients were reduced, needs {least}")
+    return members, told
 
 
 def _factor(used: NDArray[np.float64] | None, mean: NDArray[np.float64]) -> float | None:

@@ -15,6 +15,8 @@ import numpy as np
 
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.forensics.robust_fit import Array, Fitted, robust, tolerance
+from rldebug.forensics.target_next import chances, said_before
+from rldebug.forensics.target_projection import moved
 from rldebug.forensics.target_rows import Flags, Site, site_of
 from rldebug.forensics.target_steps import Window, count_of, window_of
 from rldebug.forensics.target_twins import World, world_of
@@ -24,6 +26,7 @@ _GOOD = 0.9
 _FAIR = 0.75  # rows that a time limit struck cannot be told from others
 _PER_AUDIT = 5
 _TERMS = 48
+_TRIED = 64  # rows that tell whether it is worth looking at all
 _ENDS = 6  # rows at which an episode ended
 
 
@@ -39,8 +42,9 @@ def distributional(script: Script) -> Iterator[tuple[Site, list[tuple[Audit, Eve
                 here[site] += made is not None
                 if made is not None and here[site] <= _PER_AUDIT:
                     found.setdefault(site, []).append((audit, made))
-    for site, several in found.items():
-        units = _units(world_of(script), several)
+    for site, bounded in found.items():
+        several = _unbounded(bounded)
+        units = _told(script, int(several[0][1]["atoms"][0])) or _units(world_of(script), several)
         if units is not None:
             several = [(audit, _in_units(term, *units)) for audit, term in several]
         yield site, several
@@ -56,8 +60,48 @@ def _as_regression(term: Event) -> Event | None:
         return None
     atoms = target.shape[1]
     mean = target.astype(np.float64) @ np.arange(atoms)
+    arrays = {"rows": rows, "index": index, "target": mean, "distribution": target.astype(np.float64)}
     detail = {**term.detail, "kind": "regression", "atoms": [atoms, 1.0, 0.0], "units": False}
-    return replace(term, detail=detail, arrays={"rows": rows, "index": index, "target": mean})
+    return replace(term, detail=detail, arrays=arrays)
+
+
+def _unbounded(terms: Sequence[tuple[Audit, Event]]) -> list[tuple[Audit, Event]]:
+    """With the means that targets would have if the support had no end, where it is seen what they were made from."""
+    sources = [dict(_next_distributions(audit, term)) for audit, term in terms]
+    names = Counter(name for each in sources for name in each)
+    best: tuple[float, dict[int, Array]] | None = None
+    for name in [name for name, count in names.items() if count >= 0.6 * len(terms)]:
+        held = [place for place, each in enumerate(sources) if name in each]
+        before = np.concatenate([sources[place][name] for place in held])
+        after = np.concatenate([terms[place][1].arrays["distribution"] for place in held])
+        trial = slice(None, None, max(1, len(after) // _TRIED))
+        if moved(before[trial], after[trial]).exact.mean() < _FAIR:
+            continue
+        found = moved(before, after)
+        if best is None or found.exact.mean() > best[0]:
+            ends = np.cumsum([len(sources[place][name]) for place in held])[:-1]
+            best = (float(found.exact.mean()), dict(zip(held, np.split(found.mean, ends), strict=True)))
+    if best is None:
+        return list(terms)
+    return [
+        (audit, replace(term, arrays={**term.arrays, "target": best[1].get(place, term.arrays["target"])}))
+        for place, (audit, term) in enumerate(terms)
+    ]
+
+
+def _next_distributions(audit: Audit, term: Event) -> Iterator[tuple[str, Array]]:
+    """What a target may be made from: of each network the distribution of the best action, by itself or another."""
+    asked: dict[str, Array] = {}
+    atoms, bare = int(term["atoms"][0]), replace(term, detail={**term.detail, "atoms": None})
+    for one in said_before(audit, bare):
+        chance = chances(one.output, atoms) if len(one.rows) == len(term.arrays["rows"]) else None
+        if chance is not None and np.isfinite(chance).all():
+            asked[one.module] = chance
+    best = {module: (chance @ np.arange(atoms)).argmax(axis=1) for module, chance in asked.items()}
+    for module, chance in asked.items():
+        for other, chosen in best.items():
+            if asked[other].shape == chance.shape:
+                yield f"{module} by {other}", chance[np.arange(len(chance)), chosen]
 
 
 def _in_units(term: Event, step: float, first: float) -> Event:
@@ -68,6 +112,15 @@ def _in_units(term: Event, step: float, first: float) -> Event:
         detail={**term.detail, "atoms": [atoms, step, first], "units": True},
         arrays={**term.arrays, "target": target},
     )
+
+
+def _told(script: Script, atoms: int) -> tuple[float, float] | None:
+    """The same as `_units`, where the program holds just one row of that many evenly spaced numbers."""
+    rows = {(float(note["first"]), float(note["last"])) for note in script.noted("support") if note["count"] == atoms}
+    if len(rows) != 1:
+        return None
+    first, last = rows.pop()
+    return (last - first) / (atoms - 1), first
 
 
 def _units(world: World, terms: Sequence[tuple[Audit, Event]]) -> tuple[float, float] | None:

@@ -45,7 +45,7 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
 }
 # In the order in which they are believed where several hit alike.
 _WRONG: Mapping[str, tuple[str, ...]] = {
-    "terminated": ("follows", "value", "leak", "final"),
+    "terminated": ("follows", "value", "leak", "final", "own"),
     "truncated": ("zero", "follows", "value", "leak"),
     "rollout": ("zero", "own", "itself"),
     "first": ("zero", "leak"),

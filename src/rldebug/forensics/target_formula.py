@@ -12,7 +12,7 @@ from rldebug.forensics.robust_fit import Array
 from rldebug.forensics.target_ends import Ending
 from rldebug.forensics.target_free import Free
 from rldebug.forensics.target_odd import ODD
-from rldebug.forensics.target_q_ends import at_ends, lost_at_ends
+from rldebug.forensics.target_q_ends import at_ends, last_lost_at_ends, lost_at_ends
 from rldebug.forensics.target_rows import Site
 from rldebug.forensics.target_steps import Several, Window
 
@@ -65,6 +65,10 @@ def of_several(found: Several, setting: float | None) -> QFormula:
         inner = np.concatenate([each.rows(found.n) for each in windows])
         last = known & terminated & (length == 1)
         ends += lost_at_ends(target, np.nan_to_num(rewards)[:, 0], inner, last, audit, found.tol)
+        if not any(each.kind == "terminated" for each in ends):
+            final = np.maximum(length - 1, 0)
+            part = np.array(coefs)[final] * np.nan_to_num(rewards)[np.arange(len(final)), final]
+            ends += last_lost_at_ends(target, total, part, known & terminated, audit, found.tol)
     held = np.concatenate([each.steps.repeated[each.rows(found.n)] for each in windows])
     if held.mean() > 0.9:  # one action for several steps of the environment: to the learner they are one
         share, rows, audits = found.share, found.rows, len(np.unique(audit[found.agree]))
@@ -84,7 +88,7 @@ def _crossed(windows: Sequence[Window], coefs: Array, tol: float) -> tuple[int, 
     """
     found = []
     for cut in (True, False):
-        kept = [each.ended & (each.cut == cut) for each in windows]
+        kept = [each.ended & (each.cut == cut) & np.isfinite(each.target) for each in windows]
         hit = 0
         for each, keep in zip(windows, kept, strict=True):
             hit += int((each.crossed & keep & (np.abs(each.target - each.inside @ coefs) > tol)).sum())

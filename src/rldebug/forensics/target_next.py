@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rldebug.evidence.script import UNKNOWN, Audit, Event, Nodes
+from rldebug.forensics.drawn import by_hand
 from rldebug.forensics.rescaled_rewards import used_rewards
 from rldebug.forensics.robust_fit import Array
 from rldebug.forensics.target_quantiles import means_of
@@ -175,15 +176,19 @@ def said_before(audit: Audit, term: Event) -> Iterator[Said]:
 
 def _means(matrix: Array, atoms: int, step: float, first: float) -> Array:
     """Of distributions over returns, one for each action, their means; as they are where that is what they are not."""
+    chance = chances(matrix, atoms)
+    return matrix if chance is None else np.asarray(first + step * (chance @ np.arange(atoms)))
+
+
+def chances(matrix: Array, atoms: int) -> Array | None:
+    """(rows, actions, atoms): of what a network said of several actions, the distributions."""
     if matrix.shape[1] <= atoms or matrix.shape[1] % atoms:
-        return matrix
+        return None
     parts = matrix.reshape(len(matrix), -1, atoms)
     if parts.min() >= 0.0 and np.abs(parts.sum(axis=2) - 1.0).max() < 1e-3:
-        chance = parts
-    else:  # logarithms, or what a softmax is taken of
-        chance = np.exp(parts - parts.max(axis=2, keepdims=True))
-        chance = chance / chance.sum(axis=2, keepdims=True)
-    return np.asarray(first + step * (chance @ np.arange(atoms)))
+        return parts
+    chance = np.exp(parts - parts.max(axis=2, keepdims=True))  # logarithms, or what a softmax is taken of
+    return np.asarray(chance / chance.sum(axis=2, keepdims=True))
 
 
 def _shape_of(event: Event, name: str) -> list[int]:
@@ -246,8 +251,11 @@ def bootstraps(said: Sequence[Said], discrete: bool, prefix: str) -> dict[str, A
                 thin += [
                     Said(f"{one.module}[{at}]", one.name, one.rows, each[:, None], one.order) for at, each in columns
                 ]
-        # Those asked last: the actor is asked before the critics.
-        asked = sorted({each.order for each in thin})[-2:]
+        # Those asked last: the actor is asked before the critics. Of the state itself the network that learns is, too.
+        orders = sorted({each.order for each in thin})
+        asked, before = orders[-2:], orders[-3:-2] if prefix else []
+        single = [each.order for each in last.values() if each.output.shape[1] == 1]
+        asked += [each for each in before if each in single]
         thin = [each for each in thin if each.order in asked][-6:]
     f: dict[str, Array] = {}
     if discrete:
@@ -294,9 +302,12 @@ def _expected(wide: Sequence[Said]) -> dict[str, Array]:
         proper = out.min() >= 0.0 and np.allclose(out.sum(axis=1), 1.0, atol=1e-4)
         top = np.exp(out - out.max(axis=1, keepdims=True))
         policy = out if proper else top / top.sum(axis=1, keepdims=True)
-        f[f"logp of {actor.module}"] = (policy * np.log(np.maximum(policy, 1e-12))).sum(axis=1)
+        logs = np.log(np.maximum(policy, 1e-12))
+        f[f"logp of {actor.module}"] = (policy * logs).sum(axis=1)
+        f[f"logp summed of {actor.module}"] = logs.sum(axis=1)
         for place, one in enumerate(critics):
             for two in critics[place + 1 :]:
+                f[f"summed {one.module} {two.module} beside {actor.module}"] = np.minimum(one.output, two.output).sum(1)
                 f[f"min {one.module} {two.module} over {actor.module}"] = (
                     policy * np.minimum(one.output, two.output)
                 ).sum(axis=1)
@@ -310,6 +321,14 @@ def _expected(wide: Sequence[Said]) -> dict[str, Array]:
 
 def _logps(audit: Audit, term: Event, count: int) -> Iterator[Array]:
     """Log-probs without a graph, of as many rows: those of the next actions. Also as they are after a tanh."""
+    asked = list(_asked(audit, term, count))
+    yield from asked
+    for drawn in by_hand(audit, term, count) if not asked else ():
+        for logp in (drawn.logp, *(drawn.corrected() if drawn.squashed else ())):
+            yield logp.sum(axis=1)
+
+
+def _asked(audit: Audit, term: Event, count: int) -> Iterator[Array]:
     for event in audit.of("logp"):
         result = event.arrays.get("result")
         if result is None or event.get("attached"):

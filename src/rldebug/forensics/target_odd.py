@@ -11,7 +11,14 @@ from rldebug.forensics.target_next import Batch
 from rldebug.forensics.target_rows import Flags
 
 # How the name of a bootstrap begins, and what mistake it is.
-ODD = {"own-": "own", "larger": "larger", "least of": "least", "mean of the actions": "mean", "batch ": "batch"}
+ODD = {
+    "own-": "own",
+    "larger": "larger",
+    "least of": "least",
+    "mean of the actions": "mean",
+    "summed ": "summed",
+    "batch ": "batch",
+}
 
 
 def of_the_batch(batches: Sequence[Batch]) -> dict[str, Array]:

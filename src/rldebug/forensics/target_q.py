@@ -6,19 +6,18 @@ What there is to choose from is found by target_next; the formula is the one tha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.finding import Where
-from rldebug.forensics.robust_fit import Array, Fitted, robust, tolerance
+from rldebug.forensics.robust_fit import Array, robust, tolerance
 from rldebug.forensics.target_atoms import distributional
 from rldebug.forensics.target_calls import with_rows
-from rldebug.forensics.target_formula import QFormula, mistake_of, of_free, of_several
+from rldebug.forensics.target_formula import QFormula, of_free, of_several
 from rldebug.forensics.target_free import free_formula
 from rldebug.forensics.target_next import Batch, batch_of
 from rldebug.forensics.target_odd import displaced, of_the_batch
@@ -33,13 +32,14 @@ from rldebug.forensics.target_q_ends import (
 from rldebug.forensics.target_quantiles import of_quantiles
 from rldebug.forensics.target_rows import Flags, Site, sited, where_of
 from rldebug.forensics.target_settings import told
-from rldebug.forensics.target_steps import several_steps
-from rldebug.forensics.target_twins import world_of
+from rldebug.forensics.target_soft import soft
+from rldebug.forensics.target_steps import several_steps, too_near
+from rldebug.forensics.target_tried import Tried, as_tried, beats
+from rldebug.forensics.target_twins import World, world_of
 
 _ROWS = 24
 _GOOD = 0.9
 _FAIR = 0.5  # enough to know γ, where the reward is changed on the way
-_DECIDING = 8
 _TERMS = 40  # of one site
 _PER_AUDIT = 5
 
@@ -65,12 +65,11 @@ def q_formulas(script: Script, without: Container[Site] = ()) -> list[QFormula]:
 
 def _of_site(script: Script, terms: Sequence[tuple[Audit, Event]]) -> QFormula | None:
     world = world_of(script)
-    batches: list[Batch] = []
-    for audit, term in terms:
-        batch = batch_of(audit, term, world) if len(batches) < _TERMS else None
-        if batch is not None:
-            batches.append(batch)
+    batches = _batches(world, terms, _all_over(len(terms)))
     formula = fit_batches(batches) if batches else None
+    if formula is None and len(terms) > _TERMS:  # what goes wrong later may hide it
+        batches = _batches(world, terms, range(len(terms)))
+        formula = fit_batches(batches) if batches else None
     if not any("index" in term.arrays for _, term in terms):
         return formula
     if formula is not None:
@@ -84,8 +83,25 @@ def _of_site(script: Script, terms: Sequence[tuple[Audit, Event]]) -> QFormula |
     several = several_steps(world, terms)
     if several is not None:
         return of_several(several, told(script, "discount"))
+    near = too_near(world, terms)
+    if near is not None:
+        return replace(of_several(near, None), mistake="near", endings=(), crossed=(0, 0))
     free = free_formula(world, terms)
     return None if free is None else of_free(free)
+
+
+def _batches(world: World, terms: Sequence[tuple[Audit, Event]], order: Iterable[int]) -> list[Batch]:
+    chosen: dict[int, Batch] = {}
+    for place in order:
+        batch = batch_of(*terms[place], world) if len(chosen) < _TERMS else None
+        if batch is not None:
+            chosen[place] = batch
+    return [chosen[place] for place in sorted(chosen)]
+
+
+def _all_over(count: int) -> list[int]:
+    """Places in an order of which each beginning is spread evenly: early on, hardly any episode may have ended."""
+    return sorted(range(count), key=lambda place: place * 0.6180339887 % 1.0)
 
 
 def _placed(formula: QFormula, site: Site, where: Where) -> QFormula:
@@ -93,26 +109,6 @@ def _placed(formula: QFormula, site: Site, where: Where) -> QFormula:
 
 
 # ── fits ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, eq=False)
-class _Tried:
-    name: str
-    changed: str
-    fit: Fitted
-    agree: Flags
-    used: Flags
-    entropy: float | None
-    reward: float = 1.0
-    logp: str = ""  # which one
-
-    @property
-    def mistake(self) -> str:
-        return mistake_of(self.name)
-
-    @property
-    def gamma(self) -> float:
-        return float(self.fit.coef[-1]) if len(self.fit.coef) else 0.0
 
 
 def fit_batches(batches: Sequence[Batch]) -> QFormula | None:
@@ -129,7 +125,7 @@ def fit_batches(batches: Sequence[Batch]) -> QFormula | None:
     tol = tolerance(target[inner], reward[inner], target[inner])
     best = _best(target, reward, inner, f, tol)
     if best is None or best.fit.share < _GOOD:
-        best = _soft(batches, target, reward, inner, f, tol) or best
+        best = soft(batches, target, reward, inner, f, tol) or best
     if best is None or best.fit.share < _GOOD:
         best = _entry(batches, target, reward, inner, f, tol) or best
     if best is None or best.fit.share < _GOOD:
@@ -156,8 +152,11 @@ def fit_batches(batches: Sequence[Batch]) -> QFormula | None:
         rest = best.entropy * f[best.logp]
     ends = at_ends(target, changed, best.gamma * boot + rest, known, terminated, truncated, audit, tol)
     ends += entropy_at_ends(target, changed, best.gamma * boot, rest, known & terminated, audit, tol)
-    if not any(each.kind == "terminated" for each in ends) and not best.changed and best.entropy is None:
-        ends += lost_at_ends(target, reward, inner, known & terminated, audit, tol)
+    plain = not best.changed and best.entropy is None
+    lost = lost_at_ends(target, reward, inner, known & terminated, audit, tol) if plain else ()
+    if lost:  # most ends may be paid nothing, and those look right
+        ends = (*(each for each in ends if each.kind != "terminated"), *lost)
+    elif plain and not any(each.kind == "terminated" for each in ends):
         ends += opposed_at_ends(target, reward, known & terminated, audit, tol)
     perhaps = np.concatenate(
         [np.zeros(len(each.target), bool) if each.perhaps is None else each.perhaps for each in batches]
@@ -214,54 +213,9 @@ def _or_nan(column: Array | None, batch: Batch) -> Array:
     return np.full(len(batch.target), np.nan) if column is None else column
 
 
-def _soft(
-    batches: Sequence[Batch], target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol: float
-) -> _Tried | None:
-    """T = r + γ (f - α log π). α is often learned, so each batch has its own; γ is the same in all."""
-    y = target - reward
-    ends = np.cumsum([0, *(len(each.target) for each in batches)])
-    spans = [slice(start, stop) for start, stop in pairwise(ends.tolist())]
-    best: _Tried | None = None
-    for which in [name for name in f if name.startswith("logp")]:
-        for name, column in list(f.items()):
-            if name.startswith("logp"):
-                continue
-            used = inner & np.isfinite(column) & np.isfinite(f[which])
-            scaled = np.full(len(y), np.nan)
-            gammas: list[float] = []
-            alphas: list[float] = []
-            for span in spans:
-                rows = used[span]
-                if rows.sum() < _ROWS // 2:
-                    continue
-                fit = robust(y[span][rows], [f[which][span][rows], column[span][rows]], tol)
-                if not fit or fit.share < _GOOD:
-                    # The log of the action's scale, which is the same in all rows, may be part of the log-prob.
-                    one = np.ones(int(rows.sum()))
-                    fit = robust(y[span][rows], [f[which][span][rows], column[span][rows], one], tol)
-                if not fit or fit.share < _GOOD:
-                    if len(gammas) < 1:
-                        break  # the first batch already says no
-                    continue
-                scaled[span] = fit.coef[0] * f[which][span] + (fit.coef[2] if len(fit.coef) > 2 else 0.0)
-                alphas.append(float(fit.coef[0]))
-                gammas.append(float(fit.coef[1]))
-            kept = used & np.isfinite(scaled)
-            if len(gammas) < 2 or kept.sum() < 0.7 * used.sum() or np.ptp(gammas) > 0.05:
-                continue
-            fit = robust((y - np.nan_to_num(scaled))[kept], [column[kept]], 3.0 * tol)
-            if not fit or fit.share < _GOOD:
-                continue
-            tried = replace(_tried(name, "", fit, kept, float(np.median(alphas))), logp=f"{which} scaled")
-            if best is None or _beats(tried, best):
-                best = tried
-                f[tried.logp] = scaled / (tried.entropy or 1.0)
-    return best
-
-
 def _entry(
     batches: Sequence[Batch], target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol: float
-) -> _Tried | None:
+) -> Tried | None:
     """One action's value in each row, whichever it is: of the next action, of the best that is allowed."""
     y = target - reward
     for module in _common([each.entries for each in batches]):
@@ -289,7 +243,7 @@ def _entry(
             f[name] = table[
                 np.arange(len(y)), np.nan_to_num(np.abs(y[:, None] - gamma * table), nan=np.inf).argmin(axis=1)
             ]
-            return _tried(name, "", fit, used, None)
+            return as_tried(name, "", fit, used, None)
     return None
 
 
@@ -307,23 +261,23 @@ def _changed(reward: Array, how: str) -> Array:
     return np.clip(reward, -1.0, 1.0) if how == "clip" else np.sign(reward) if how == "sign" else reward
 
 
-def _best(target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol: float) -> _Tried | None:
-    best: _Tried | None = None
+def _best(target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol: float) -> Tried | None:
+    best: Tried | None = None
     for tried in _tries(target, reward, inner, f, tol):
         if best is not None and best.fit.share > 0.998 and not best.mistake:
             break
-        if best is None or _beats(tried, best):
+        if best is None or beats(tried, best):
             best = tried
     return best
 
 
-def _tries(target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol: float) -> Iterator[_Tried]:
+def _tries(target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol: float) -> Iterator[Tried]:
     plain = {name: each for name, each in f.items() if not name.startswith("logp")}
     spread = next(iter(plain.values()), np.zeros(len(target)))
     felt = inner & (np.abs(spread) > 50 * tol)  # rows that can tell whether anything was added
     if felt.sum() >= _ROWS:
         fit = robust((target - reward)[felt], [], tol)
-        yield _tried("reward", "", fit, felt, None)
+        yield as_tried("reward", "", fit, felt, None)
     ways = ["", *(["clip", "sign"] if np.abs(reward[inner]).max() > 1.0 else [])]
     if (np.abs(reward[inner] - np.rint(reward[inner])) > 1e-3).mean() > 0.5 and np.trunc(reward[inner]).any():
         ways.append("whole")  # kept in whole numbers
@@ -332,31 +286,14 @@ def _tries(target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol:
         for name, each in plain.items():
             used = inner & np.isfinite(each)
             if used.sum() >= max(_ROWS, 0.5 * inner.sum()):
-                yield _tried(name, changed, robust(y[used], [each[used]], tol), used, None)
+                yield as_tried(name, changed, robust(y[used], [each[used]], tol), used, None)
     if np.std(reward[inner]) > 1e-9 or np.abs(reward[inner]).max() > 1e-9:
         for name, each in plain.items():
             used = inner & np.isfinite(each)
             if used.sum() >= max(_ROWS, 0.5 * inner.sum()):
                 fit = robust(target[used], [reward[used], each[used]], tol)
                 if fit and len(fit.coef) == 2:
-                    yield _tried(name, "", fit, used, None, float(fit.coef[0]))
-
-
-def _tried(name: str, changed: str, fit: Fitted, used: Flags, entropy: float | None, reward: float = 1.0) -> _Tried:
-    agree = np.zeros(len(used), dtype=bool)
-    if fit:
-        agree[used] = fit.agree
-    return _Tried(name, changed, fit, agree, used, entropy, reward)
-
-
-def _beats(new: _Tried, old: _Tried) -> bool:
-    both = new.used & old.used
-    more, less = int((both & new.agree & ~old.agree).sum()), int((both & old.agree & ~new.agree).sum())
-    if new.mistake and new.fit.share < _GOOD:
-        return False
-    if new.mistake and not 0.0 < new.gamma < 1.02:
-        return False
-    return more >= max(_DECIDING, 0.02 * both.sum()) and more >= 9 * less
+                    yield as_tried(name, "", fit, used, None, float(fit.coef[0]))
 
 
 # ── what became of the reward ────────────────────────────────────────────────────────────────────────────────────────
@@ -375,7 +312,7 @@ def _inverted(target: Array, reward: Array, f: dict[str, Array], ended: Flags, t
 
 
 def _stored(
-    target: Array, reward: Array, gamma: float, boot: Array, known: Flags, done: Flags, best: _Tried, tol: float
+    target: Array, reward: Array, gamma: float, boot: Array, known: Flags, done: Flags, best: Tried, tol: float
 ) -> str:
     """What the reward has become on its way into the target, where it is one of the usual accidents of storing it."""
     if best.changed or best.reward != 1.0 or best.entropy is not None:

@@ -9,6 +9,7 @@ from rldebug.forensics.target_ends import Ending
 from rldebug.forensics.target_rows import Flags, Ints
 
 _GOOD = 0.9
+_FAIR = 0.8  # where windows may be others that look the same
 
 
 def at_ends(
@@ -74,16 +75,29 @@ def reset_at_ends(
 def lost_at_ends(
     target: Array, reward: Array, inner: Flags, ended: Flags, audit: Ints, tol: float
 ) -> tuple[Ending, ...]:
-    """Terminated steps that were paid something of their own, and whose target is 0, or what other steps are paid."""
+    """Terminated steps that were paid, with a target of 0; or paid what no other is, with the target of another."""
     usual = np.unique(np.round(reward[inner], 6))
     if not len(usual) or len(usual) > 4:
         return ()
-    told = ended & np.isfinite(reward)
-    told &= np.abs(reward[:, None] - np.append(usual, 0.0)).min(axis=1) > 50.0 * tol
-    lost = told & (np.abs(target[:, None] - np.append(usual, 0.0)).min(axis=1) <= 3.0 * tol)
+    told = ended & np.isfinite(reward) & (np.abs(reward) > 50.0 * tol)
+    own = np.abs(reward[:, None] - usual).min(axis=1) > 50.0 * tol  # paid at ends alone
+    lost = told & (np.abs(target) <= 3.0 * tol)
+    lost |= told & own & (np.abs(target[:, None] - usual).min(axis=1) <= 3.0 * tol)
     for cut in (np.clip(reward, -1.0, 1.0), np.sign(reward)):  # bounded on purpose
         lost &= ~(np.abs(target - cut) <= 3.0 * tol)
     if told.sum() < 6 or lost.sum() < _GOOD * told.sum():
+        return ()
+    share = float(ended.mean())
+    return (Ending("terminated", "lost", False, int(told.sum()), int(lost.sum()), len(np.unique(audit[lost])), share),)
+
+
+def last_lost_at_ends(
+    target: Array, total: Array, last: Array, ended: Flags, audit: Ints, tol: float
+) -> tuple[Ending, ...]:
+    """Windows of several steps up to an end, without what was paid at that end. last: its part of the total."""
+    told = ended & np.isfinite(total) & (np.abs(last) > 50.0 * tol)
+    lost = told & (np.abs(target - total + last) <= 3.0 * tol)
+    if lost.sum() < 6 or lost.sum() < _FAIR * told.sum():
         return ()
     share = float(ended.mean())
     return (Ending("terminated", "lost", False, int(told.sum()), int(lost.sum()), len(np.unique(audit[lost])), share),)

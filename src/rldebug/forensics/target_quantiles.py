@@ -36,7 +36,7 @@ def of_quantiles(script: Script) -> Iterator[tuple[Site, list[tuple[Audit, Event
 
 def _as_regression(audit: Audit, term: Event) -> Event | None:
     spread, rows = term.arrays.get("spread"), term.arrays.get("rows")
-    if spread is None or rows is None or "index" not in term.arrays or spread.ndim != 2:
+    if spread is None or rows is None or spread.ndim != 2:
         return None
     count = len(spread)
     shape = (term.get("shapes") or {}).get("prediction") or []
@@ -47,9 +47,17 @@ def _as_regression(audit: Audit, term: Event) -> Event | None:
     places = places_of(audit.nodes, ids)
     # Which action it was is told by the environment: the index of the loss comes once for each pair.
     action = np.where(places >= 0, audit.nodes.action[places, 0], np.nan)
+    if "index" not in term.arrays and not _whole(action):  # of (rows, actions, quantiles) each row's may be picked
+        return None
     detail = {**term.detail, "quantiles": [len(rows), predicted]}
     arrays = {"rows": ids, "index": np.nan_to_num(action), "target": spread.astype(np.float64).mean(axis=1)}
     return replace(term, detail=detail, arrays=arrays)
+
+
+def _whole(action: Array) -> bool:
+    """Actions are numbers of a list, not thrusts and angles."""
+    known = action[np.isfinite(action)]
+    return bool(len(known) >= _FEWEST and known.min() >= 0 and (known == np.rint(known)).all() and np.ptp(known) > 0)
 
 
 def means_of(matrix: Array, shape: Any, quantiles: int) -> Array:

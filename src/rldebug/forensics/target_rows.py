@@ -93,8 +93,8 @@ class Steps:
         return Steps(**{**cut, "after": place[cut["after"]], "before": place[cut["before"]]})
 
     def moved(self, places: Ints) -> Steps:
-        """With the target of another row in each row."""
-        return replace(self, target=self.target[places])
+        """With the target of another row in each row; NaN where that row is not known."""
+        return replace(self, target=np.where(places >= 0, self.target[places], np.nan))
 
 
 def joined(parts: Sequence[Steps]) -> Steps:
@@ -176,9 +176,6 @@ def _table(audit: Audit, base: int, terms: Sequence[Event], array: str, number: 
     done = nodes.terminated[rows] | nodes.truncated[rows] | left
     nxt = places_of(nodes, nodes.nxt[rows])
     lane = nodes.lane[rows] + 4096 * nodes.stream[rows]
-    time = np.zeros(len(rows), dtype=np.int64)
-    for each in np.unique(lane):
-        time[lane == each] = np.argsort(np.argsort(nodes.call[rows][lane == each]))
     look = by_look(audit, value)
     return Steps(
         target=np.array([target[int(each)] for each in rows]),
@@ -194,11 +191,21 @@ def _table(audit: Audit, base: int, terms: Sequence[Event], array: str, number: 
         first=nodes.first[rows],
         end=~done & ~nodes.phantom[rows] & (follow < 0) & ~next_acted,
         lane=lane,
-        time=time,
+        time=_times(nodes.call[rows], nodes.stream[rows]),
         batch=np.full(len(rows), audit.number * 1000 + number, dtype=np.int64),
         audit=np.full(len(rows), audit.number, dtype=np.int64),
         node=rows,
     )
+
+
+def _times(call: Ints, stream: Ints) -> Ints:
+    """The number of each step in the rollout. Lanes of one environment step together: a row that is missing in one of
+    them leaves a gap. Of a single lane the rows that are there are counted, since resets are calls as well."""
+    time = np.zeros(len(call), dtype=np.int64)
+    for each in np.unique(stream):
+        mine = stream == each
+        time[mine] = np.unique(call[mine], return_inverse=True)[1]
+    return time
 
 
 def _critic(audit: Audit, base: int) -> list[Event]:

@@ -9,7 +9,8 @@ from rldebug.evidence.synonyms import AMBIGUOUS, NAMES
 
 
 def told(script: Script, concept: str) -> float | None:
-    """The number that settings of this meaning have, where they all have the same one."""
+    """The number that settings of this meaning have, where they all have the same one: the options of the program,
+    else what lies nearest to where its losses are computed."""
     names = _names(concept)
     values = {
         float(note["value"])
@@ -18,6 +19,9 @@ def told(script: Script, concept: str) -> float | None:
         and isinstance(note.get("value"), (int, float))
         and not isinstance(note.get("value"), bool)
     }
+    near = [note for note in script.noted("setting") if note["name"] in names] if not values else []
+    nearest = min((int(note["how"]) for note in near), default=0)
+    values |= {round(float(note["value"]), 6) for note in near if note["how"] == nearest}  # some are of float32
     return values.pop() if len(values) == 1 else None
 
 
@@ -30,7 +34,7 @@ def _names(concept: str) -> frozenset[str]:
         for meaning, names in table.items()
         if meaning == concept
         for name in names.split()
-        if not name.endswith("?") and (name not in AMBIGUOUS or concept == "lam")
+        if not name.endswith("?") and (name not in AMBIGUOUS or concept in ("lam", "tau"))
     )
 
 

@@ -21,9 +21,11 @@ from rldebug.forensics.target_twins import Told, World, shares, told
 MOST = 10  # steps
 _GOOD = 0.9
 _FAIR = 0.75  # where a time limit may have struck within any window: that is not seen
+_NEAR = 5  # steps, where the bootstrap is from the first of them
 _ROWS = 24
-_TERMS = 40
+_TERMS = 64
 _ASKED = 12  # batches that say how many steps it is
+_VARIED = 4  # rows that have another reward than usual, for its coefficient to be told
 _SLACK = 0.01  # of rows that may be lost
 
 
@@ -70,11 +72,47 @@ def several_steps(world: World, terms: Sequence[tuple[Audit, Event]]) -> Several
     n = count_of(world, terms)
     if n is None:
         return None
-    windows = [each for audit, term in terms[:_TERMS] if (each := window_of(world, audit, term, n)) is not None]
+    windows = [each for audit, term in evenly(terms) if (each := window_of(world, audit, term, n)) is not None]
     names = Counter(name for each in windows for name in each.f)
     common = [name for name, count in names.items() if count >= 0.6 * len(windows)]
     units = terms[0][1].get("units") is not False
     return _fit(windows, n, common, units) if windows else None
+
+
+def too_near(world: World, terms: Sequence[tuple[Audit, Event]]) -> Several | None:
+    """Rewards of several steps, and the bootstrap from only one step on."""
+    if terms[0][1].get("units") is False:
+        return None
+    windows, walks = [], []
+    for audit, term in evenly(terms):
+        window, parts = window_of(world, audit, term, 1), _parts(audit, term)
+        if window is not None and parts is not None:
+            windows.append(window)
+            walks.append((parts[0], parts[2]))
+    names = Counter(name for each in windows for name in each.f)
+    for m in range(2, _NEAR + 1) if windows else ():
+        steps = [told(world, ids, taken, None, m) for ids, taken in walks]
+        longer = [
+            replace(each, steps=step, ended=np.zeros_like(each.ended), inside=np.zeros((len(each.target), m)))
+            for each, step in zip(windows, steps, strict=True)
+        ]
+        found = _fit(longer, m, [name for name, count in names.items() if count >= 0.6 * len(windows)])
+        if found is not None and _geometric(found):
+            return found
+    return None
+
+
+def _geometric(found: Several) -> bool:
+    """All rewards count, each the same factor less than the one before."""
+    coefs = [each for each in found.coefs if each is not None]
+    if len(coefs) < found.n or found.share < _GOOD or abs(coefs[0] - 1.0) > 2e-3 or not 0.3 < found.power < 1.02:
+        return False
+    return 0.3 < coefs[1] < 1.02 and all(abs(each - coefs[1] ** k) < 5e-3 for k, each in enumerate(coefs))
+
+
+def evenly(terms: Sequence[tuple[Audit, Event]]) -> Sequence[tuple[Audit, Event]]:
+    """Not more than are looked at; early and late ones: what is paid at ends may be seen late."""
+    return terms[:: max(1, -(-len(terms) // _TERMS))]
 
 
 def _parts(audit: Audit, term: Event) -> tuple[Ints, Array, Array | None] | None:
@@ -123,16 +161,18 @@ def window_of(world: World, audit: Audit, term: Event, n: int) -> Window | None:
     if parts is None:
         return None
     ids, numbers, taken = parts
-    following: list[Said] = []
+    asked: list[tuple[float, Said]] = []
     for one in said_before(audit, term):
         if len(one.rows) != len(ids):
             continue
         share, judged = shares(world, ids, taken, world.looks(one.rows), n)
         if share >= _GOOD and judged >= 4:
-            following.append(one)
-    if not following:
+            asked.append((share, one))
+    if not asked:
         return None
-    seen = world.looks(following[-1].rows)
+    # Where observations come back, n steps may lead to where they started: the rows themselves do, too, if less often.
+    seen = world.looks(max(asked, key=lambda each: each[0])[1].rows)
+    following = [one for _, one in asked if (world.looks(one.rows) == seen).mean() >= _GOOD]
     steps = told(world, ids, taken, seen, n)
     steps = replace(steps, known=steps.known & np.isfinite(numbers))
     ended, crossed, cut, inside = _over(world, ids, taken, seen, n)
@@ -145,12 +185,14 @@ def _over(world: World, ids: Ints, taken: Array | None, seen: Ints, n: int) -> t
     ended, crossed, cut = (np.zeros(len(ids), dtype=bool) for _ in range(3))
     inside = np.zeros((len(ids), n))
     for row, id in enumerate(ids.tolist()):
-        copies = world.copies(id, None if taken is None else float(taken[row]))
-        if not copies or seen[row] < 0 or (len(copies) > 1 and (ahead.look[copies] == seen[row]).any()):
+        action = None if taken is None else float(taken[row])
+        led = world.leading(n, id, action)
+        if not led or seen[row] < 0 or (len(led) + len(next(iter(led.values()))) > 2 and int(seen[row]) in led):
             continue  # of several steps that it may be, one leads there within its episode
-        over = [at for at in copies if (ahead.terminated[at] or ahead.truncated[at]) and ahead.length[at] < n]
         over = [
-            at for at in over if ahead.look[at] >= 0 and ahead.across[at] >= 0 and ahead.look[at] != ahead.across[at]
+            at
+            for at in world.ended_within(n, id, action)
+            if ahead.look[at] >= 0 and ahead.across[at] >= 0 and ahead.look[at] != ahead.across[at]
         ]
         beyond = [at for at in over if ahead.across[at] == seen[row]]
         if over:
@@ -189,7 +231,8 @@ def _one(
 ) -> tuple[Fitted, tuple[float | None, ...]]:
     """Coefficients of each reward and of the bootstrap. Rewards that are always alike are one column."""
     n = rewards.shape[1]
-    vary = [k for k in range(n) if np.count_nonzero(np.abs(rewards[:, k] - np.median(rewards[:, k])) > 1e-9) >= 4]
+    usual = np.median(rewards, axis=0)
+    vary = [k for k in range(n) if np.count_nonzero(np.abs(rewards[:, k] - usual[k]) > 1e-9) >= _VARIED]
     flat = [k for k in range(n) if k not in vary]
     columns = [rewards[:, k] for k in vary]
     if constant or any(abs(np.median(rewards[:, k])) > 1e-9 for k in flat):
@@ -198,5 +241,6 @@ def _one(
     coefs: list[float | None] = [None] * n
     if fit and not constant:
         for place, k in enumerate(vary):
-            coefs[k] = float(fit.coef[place])
+            if np.count_nonzero(np.abs(rewards[fit.agree, k] - usual[k]) > 1e-9) >= _VARIED:
+                coefs[k] = float(fit.coef[place])
     return fit, tuple(coefs)

@@ -144,6 +144,53 @@ class World:
             return [at] if self.usable[at] else []
         return self._by_look.get((int(self.look[at]), action), [])
 
+    def leading(self, n: int, id: int, action: float | None) -> dict[int, list[int]]:
+        """By the look of what they lead to within n steps: the steps that the row may be. The newest of each."""
+        at = self._place.get(id, UNKNOWN)
+        if at < 0 or not (self.usable[at] or self.twin[at]):
+            return {}
+        if not self.twin[at]:
+            return {int(self.ahead(n).look[at]): [at]}
+        return self._leading(n, action is not None).get((int(self.look[at]), action), {})
+
+    def _leading(self, n: int, by_action: bool) -> dict[tuple[int, float | None], dict[int, list[int]]]:
+        if (n, by_action) not in self._led:
+            found: dict[tuple[int, float | None], dict[int, list[int]]] = {}
+            to = self.ahead(n).look
+            for place in np.flatnonzero(self.usable & self.twin & (to >= 0))[::-1].tolist():
+                key = (int(self.look[place]), float(self.action[place]) if by_action else None)
+                several = found.setdefault(key, {}).setdefault(int(to[place]), [])
+                if len(several) < _COPIES:
+                    several.append(place)
+            self._led[n, by_action] = found
+        return self._led[n, by_action]
+
+    def ended_within(self, n: int, id: int, action: float | None) -> list[int]:
+        """Places of the steps that the row may be and after which the episode ends before n steps are over."""
+        at = self._place.get(id, UNKNOWN)
+        if at < 0:
+            return []
+        over = (self.ahead(n).terminated | self.ahead(n).truncated) & (self.ahead(n).length < n)
+        if not self.twin[at]:
+            return [at] if self.usable[at] and over[at] else []
+        key = (n, action is not None)
+        if key not in self._ended:
+            found = self._ended[key] = {}
+            for place in np.flatnonzero(self.usable & self.twin & over)[::-1].tolist():
+                own = float(self.action[place]) if action is not None else None
+                several = found.setdefault((int(self.look[place]), own), [])
+                if len(several) < _COPIES:
+                    several.append(place)
+        return self._ended[key].get((int(self.look[at]), action), [])
+
+    @cached_property
+    def _ended(self) -> dict[tuple[int, bool], dict[tuple[int, float | None], list[int]]]:
+        return {}
+
+    @cached_property
+    def _led(self) -> dict[tuple[int, bool], dict[tuple[int, float | None], dict[int, list[int]]]]:
+        return {}
+
     @cached_property
     def taken(self) -> dict[tuple[int, int], set[float]]:
         """The actions that were seen to lead from one observation to another."""
@@ -231,12 +278,12 @@ def shares(world: World, ids: Ints, index: Array | None, seen: Ints, n: int) -> 
     for row, id in enumerate(ids.tolist()):
         if seen[row] < 0:
             continue
-        copies = world.copies(id, None if index is None else float(index[row]))
-        ends = [each for each in copies if ahead.look[each] >= 0 and ahead.length[each] == n]
-        if not ends:
+        led = world.leading(n, id, None if index is None else float(index[row]))
+        whole = {look for look, steps in led.items() if look >= 0 and (ahead.length[steps] == n).any()}
+        if not whole:
             continue
         judged += 1
-        hits += any(ahead.look[each] == seen[row] for each in ends)
+        hits += int(seen[row]) in whole
     return (hits / judged if judged else 0.0), judged
 
 
@@ -248,10 +295,11 @@ def told(world: World, ids: Ints, index: Array | None, seen: Ints | None, n: int
     length = np.zeros(count, dtype=np.int64)
     terminated, truncated, perhaps, repeated = (np.zeros(count, dtype=bool) for _ in range(4))
     for row, id in enumerate(ids.tolist()):
-        copies = world.copies(id, None if index is None else float(index[row]))
+        action = None if index is None else float(index[row])
         if seen is not None and seen[row] >= 0:
-            led = [each for each in copies if ahead.look[each] == seen[row]]
-            copies = led or []
+            copies = world.leading(n, id, action).get(int(seen[row]), [])
+        else:
+            copies = world.copies(id, action)
         copies = [each for each in copies if ahead.look[each] >= 0]
         if not copies:
             continue

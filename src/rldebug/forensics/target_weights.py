@@ -146,7 +146,32 @@ def _beside(audit: Audit, term: Event, weight: Array) -> _One | None:
         fit = affine(weight[keep], error[keep], tol)
         if fit and fit.share >= _GOOD and abs(float(fit.coef[0])) * float(np.std(error[keep])) > 20 * tol:
             return _One("advantage", float(fit.coef[0]), fit.share, int(keep.sum()), audit.number)
+        share = _by_reward(weight, np.ravel(target), np.ravel(prediction), keep, other["shapes"].get("target") or [])
+        if share:
+            return _One("reward", 1.0, share, int(keep.sum()), audit.number)
     return None
+
+
+def _by_reward(weight: Array, target: Array, prediction: Array, keep: Flags, shape: Sequence[int]) -> float:
+    """Share of rows in which the target is weight + value plus the next target, discounted: the weight is the reward
+    minus the value then. 0 where that is not so. Time may be the first axis or the second."""
+    target, reward = target.astype(np.float64), weight + prediction
+    for lag in {1, len(weight) // shape[0] if shape and shape[0] else 1}:
+        following = np.append(target[lag:], np.full(min(lag, len(target)), np.nan))
+        used = keep & np.isfinite(following) & np.isfinite(reward)
+        if lag == 1 and len(shape) == 2:
+            used &= np.arange(len(target)) % shape[1] != shape[1] - 1
+        if used.sum() < 2 * _ROWS or float(np.std(following[used])) < 1e-9:
+            continue
+        tol = tolerance(target[used])
+        fit = affine((target - reward)[used], following[used], tol)
+        if not fit or fit.share < _GOOD:
+            continue
+        gamma, constant = float(fit.coef[0]), float(fit.coef[1])
+        told = gamma * float(np.std(following[used])) > 20 * tol
+        if told and 0.3 < gamma < 1.02 and abs(constant) < 3 * tol:
+            return fit.share
+    return 0.0
 
 
 class _Table:

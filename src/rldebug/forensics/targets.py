@@ -28,9 +28,10 @@ from rldebug.forensics.target_weights import Weights, weights_of
 from rldebug.forensics.weight_recursion import Recursion, recursion
 
 _ALL = 0.998  # share of rows that leaves nothing to explain
-_ONE_FLAG = ("4-tuple", "3-tuple")
+ONE_FLAG = ("4-tuple", "3-tuple")  # of what step() gives: terminated and truncated in one
 _LIMITED = 0.3  # share of episodes that have the greatest length
 _KNOWN = 0.5  # share of rows with a value, for values to count as known
+_FULL = 0.7  # share of the rows of a rollout that are known, for another order to be tried
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def limit_untold(script: Script) -> bool:
     stream = roles_of(script).stream
     own = [each for each in script.streams if int(each["index"]) == stream]
     alike = [each for each in script.streams if own and each.get("name") == own[0].get("name")]
-    if not own or (own[0].get("facts") or {}).get("api") not in _ONE_FLAG:
+    if not own or (own[0].get("facts") or {}).get("api") not in ONE_FLAG:
         return False
     lengths = [int(length) for each in alike for length in each.get("lengths") or ()]
     return bool(lengths) and lengths.count(max(lengths)) >= max(3, _LIMITED * len(lengths))
@@ -120,6 +121,8 @@ def _all(script: Script) -> tuple[tuple[Fit, ...], tuple[Weights, ...]]:
             found = list(_of_group(group, "weight"))
             again = None if found else recursion(group.steps)
             fits += found if again is None else [_of_recursion(group, again)]
+            if not found and again is None:
+                weights += _downhill(group)
     return tuple(fits), tuple(weights)
 
 
@@ -236,6 +239,15 @@ def _of_recursion(group: Group, found: Recursion) -> Fit:
     )
 
 
+def _downhill(group: Group) -> list[Weights]:
+    """Advantages that were made apart from the targets, and whose sign was lost."""
+    found = recursion(replace(group.steps, target=-group.steps.target))
+    if found is None or found.swapped or found.forwards:
+        return []
+    where, terms = where_of(group.terms), len(group.terms)
+    return [Weights("advantage", -1.0, found.share, found.rows, found.audits, terms, site=group.site, where=where)]
+
+
 def _of_trace(found: VTrace) -> Fit:
     """Targets of steps that an older policy took."""
     return Fit(
@@ -321,12 +333,10 @@ def orders(steps: Steps) -> Iterator[tuple[str, Steps]]:
 def _reordered(steps: Steps, rows: Ints, name: str) -> Ints | None:
     lanes, lane = np.unique(steps.lane[rows], return_inverse=True)
     times = int(steps.time[rows].max()) + 1
-    if len(rows) != len(lanes) * times or (name != "reversed" and (len(lanes) < 2 or times < 2)):
+    if len(rows) < _FULL * len(lanes) * times or (name != "reversed" and (len(lanes) < 2 or times < 2)):
         return None
-    grid = np.full((times, len(lanes)), -1, dtype=np.int64)
+    grid = np.full((times, len(lanes)), -1, dtype=np.int64)  # observations that look alike are missing
     grid[steps.time[rows], lane] = rows
-    if (grid < 0).any():
-        return None
     if name == "reversed":
         taken = grid[::-1]
     elif name == "transposed":  # observations by time, targets by lane

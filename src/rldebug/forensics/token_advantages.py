@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import Script
+from rldebug.forensics.token_learned import learned
 from rldebug.forensics.tokens import Pass, Round, Writing, groups_of, rounds, written_places
 
 _ROWS = 8  # answers with an advantage of their own
@@ -38,7 +41,12 @@ class Weighted:
         return max(abs(each) for each in means) / spread if spread > 0 else 0.0
 
 
-def weighted(script: Script) -> Iterator[Weighted]:
+@lru_cache(maxsize=4)
+def weighted(script: Script) -> tuple[Weighted, ...]:
+    return tuple(_weighted(script))
+
+
+def _weighted(script: Script) -> Iterator[Weighted]:
     for each in rounds(script):
         if len(each.writings) != 1 or not each.passes:
             continue
@@ -46,7 +54,7 @@ def weighted(script: Script) -> Iterator[Weighted]:
         groups = groups_of(writing)
         if groups is None:
             continue
-        found = _advantage(each, writing)
+        found = _advantage(each, writing) or _of_the_losses(each)
         if found is not None:
             name, values = found
             others = [(other, kept) for other, kept in _vectors(each, writing) if other != name]
@@ -89,6 +97,13 @@ def _advantage(each: Round, writing: Writing) -> tuple[str, NDArray[np.float64]]
     return None
 
 
+def _of_the_losses(each: Round) -> tuple[str, NDArray[np.float64]] | None:
+    """The weight that every answer has in the losses themselves."""
+    found = learned(each)
+    rows = None if found is None else found.rows()
+    return ("advantages", rows) if rows is not None and np.isfinite(rows).all() and rows.std() > 0 else None
+
+
 def _one_factor(push: NDArray[np.float64], value: NDArray[np.float64], batch: NDArray[np.int64]) -> bool:
     """Whether they are the same up to a factor, which a batch has of its own."""
     several = 0
@@ -106,11 +121,47 @@ def _one_factor(push: NDArray[np.float64], value: NDArray[np.float64], batch: ND
 
 def _vectors(each: Round, writing: Writing) -> list[tuple[str, NDArray[np.float64]]]:
     found: list[tuple[str, NDArray[np.float64]]] = []
+    orders = _orders(each, writing)
     for name, array in each.held:
         one = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
         if one.ndim != 1 or len(one) != len(writing.tokens) or one.dtype.kind != "f" or not np.isfinite(one).all():
             continue
         values = one.astype(np.float64)
+        holder = name.rpartition(".")[0]
+        if holder in orders:
+            values = values[orders[holder]]
         if not any(np.array_equal(values, other) for _, other in found):
             found.append((name, values))
     return found
+
+
+def _orders(each: Round, writing: Writing) -> dict[str, NDArray[np.int64]]:
+    """Of lists of objects that hold the tokens of one answer each: which of them each written answer is."""
+    found: dict[str, NDArray[np.int64]] = {}
+    lists = [
+        (name.rpartition(".")[0], array) for name, array in each.held if array.ndim == 2 and array.dtype.kind == "i"
+    ]
+    for holder, array in lists:
+        if not holder.endswith("[]") or holder in found or len(array) != len(writing.tokens):
+            continue
+        prompts = next((other for name, other in lists if name == holder and _has(other, writing.prompts)), None)
+        if array is prompts or array.shape[1] > writing.tokens.shape[1]:
+            continue
+        order = np.full(len(array), -1, dtype=np.int64)
+        for place, tokens in enumerate(array):
+            length = int((tokens >= 0).sum())
+            same = (writing.tokens[:, :length] == tokens[:length]).all(axis=1) & (order < 0)
+            if prompts is not None:
+                same &= (writing.prompts == prompts[place]).all(axis=1)
+            if length and same.any():
+                order[np.argmax(same)] = place
+        if (order >= 0).all():
+            found[holder] = order
+    return found
+
+
+def _has(array: NDArray[Any], prompts: NDArray[np.int32] | None) -> bool:
+    """The same prompts, in whatever order."""
+    if prompts is None or array.shape != prompts.shape:
+        return False
+    return np.array_equal(np.unique(array, axis=0), np.unique(prompts, axis=0))

@@ -5,14 +5,14 @@ Told by what they are to each other, not by what they are called: returns obey a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import Script
+from rldebug.forensics.token_learned import Learned, learned
 from rldebug.forensics.tokens import Pass, Round, rounds
 
 Matrix = NDArray[np.float64]
@@ -30,6 +30,7 @@ class Table:
     logp: Matrix  # (B, T) of the sampler, NaN after the end
     matrices: list[tuple[str, Matrix]]
     vectors: list[tuple[str, Matrix]]
+    learned: Learned | None
 
     @property
     def written(self) -> NDArray[np.bool_]:
@@ -52,12 +53,10 @@ class Recursion:
     returns_factor: float
 
 
-def tables(script: Script) -> Iterator[Table]:
-    for each in rounds(script):
-        if len(each.writings) == 1 and each.passes:
-            made = _table(each)
-            if made is not None:
-                yield made
+@lru_cache(maxsize=4)
+def tables(script: Script) -> tuple[Table, ...]:
+    made = (_table(each) for each in rounds(script) if len(each.writings) == 1 and each.passes)
+    return tuple(each for each in made if each is not None)
 
 
 def _table(each: Round) -> Table | None:
@@ -85,7 +84,13 @@ def _table(each: Round) -> Table | None:
             continue
         if kept.std() > 0 and not any(np.array_equal(kept, other) for _, other in into):
             into.append((name, kept))
-    return Table(each, length, ended, logp, matrices, vectors)
+    found = learned(each)
+    if found is not None:
+        for name, kept in (("advantages", found.weight), ("the targets of the critic", found.target)):
+            alike = bool((np.ptp(kept, axis=1) <= 1e-6).all())  # one number for each answer: of no token
+            if np.isfinite(kept).all() and not alike and not any(np.allclose(kept, one) for _, one in matrices):
+                matrices.append((name, kept))
+    return Table(each, length, ended, logp, matrices, vectors, found)
 
 
 def _recursion(table: Table) -> Recursion | None:
@@ -112,6 +117,21 @@ def _recursion(table: Table) -> Recursion | None:
                     fit = Recursion((one, two, three), returns, rewards, values, float(found[1]), float(found[2]))
                     best = (rest, fit)
     return None if best is None else best[1]
+
+
+def scores_at_the_end(table: Table) -> tuple[str, Matrix] | None:
+    """The matrix of rewards: at the last token of every answer there is its score, which a vector holds too."""
+    rows = np.flatnonzero(table.length > 0)
+    last = table.length[rows] - 1
+    for _, scores in table.vectors:
+        for name, rewards in table.matrices:
+            if len(rows) < 8 or len(np.unique(np.round(scores[rows], 6))) < 3:
+                continue
+            inner = np.arange(rewards.shape[1])[None, :] < table.length[:, None] - 1
+            small = float(np.abs(rewards[inner]).mean()) < 0.5 * float(np.abs(scores).mean())
+            if small and np.abs(rewards[rows, last] - scores[rows]).mean() < 0.05 * float(scores[rows].std()):
+                return name, rewards
+    return None
 
 
 def pushes(each: Pass, width: int) -> tuple[NDArray[np.int64], Matrix]:

@@ -8,7 +8,7 @@ then known, whatever form the loss has.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import Audit, Event, Script
+from rldebug.forensics.token_rows import find_rows, starts, with_last
 
 _FAINT = 1e-4  # of the usual push: a place that is pushed less is left alone
 _PURE = 0.49  # of the gradient lies on one token, and the rest on all others: it is that of a log-prob
-_SAME = 0.6  # of the answers that ended have the same last token
 _MATCHED = 0.9  # of the rows of a pass are found among the written ones
 
 
@@ -35,7 +35,7 @@ class Writing:
     logp: NDArray[np.float64]  # (B, T, V) of the sampler
     scores: Sequence[NDArray[np.float32] | None]  # T times (≤ B, V): what the network said before
 
-    @property
+    @cached_property
     def inverse_temperature(self) -> float | None:
         """By how much the scores were multiplied before tokens were drawn; None where that was not all."""
         slopes = []
@@ -66,6 +66,7 @@ class Pass:
     length: NDArray[np.int64]  # (B,) written tokens, the last one included; -1 where none fits
     ended: NDArray[np.bool_]  # (B,) other tokens follow
     writing: Writing
+    earlier: NDArray[np.bool_] | None = None  # (B, L) tokens that it wrote in turns before; None where there were none
 
     @cached_property
     def size(self) -> NDArray[np.float64]:
@@ -145,13 +146,17 @@ def _rounds(audit: Audit) -> list[Round]:
         writings = _writings(audit, before, calls)
         if not writings:
             continue
-        passes = [made for each in now if (made := _pass(each, pushes[each.order], writings)) is not None]
         held = [
             (str(name), each.arrays[str(place)])
             for each in audit.events
             if each.kind == "held" and first <= each.order < until
             for place, name in enumerate(each["names"])
         ]
+        lying = [call.arrays["ids"] for call in calls if before[0][0] < call.order < first]
+        lying += [array for _, array in held if array.ndim == 2 and array.dtype.kind in "iu"]
+        writings = [_asked(each, lying) for each in writings]
+        passes = [made for each in now if (made := _pass(each, pushes[each.order], writings)) is not None]
+        writings, passes = _with_prompts(writings, passes)
         found.append(Round(audit, writings, passes, held))
     return found
 
@@ -251,63 +256,81 @@ def _together(found: list[Writing]) -> list[Writing]:
 def _pass(call: Event, gradient: Event, writings: Sequence[Writing]) -> Pass | None:
     ids = call.arrays["ids"]
     best: Pass | None = None
+    for writing in writings:  # of several turns the last one counts
+        here: Pass | None = None
+        for start in starts(ids, writing.tokens, writing.prompts):
+            rows, length, ended = find_rows(ids, start, writing.tokens, writing.prompts)
+            if here is None or (rows >= 0).sum() > (here.rows >= 0).sum():
+                here = Pass(call, gradient, ids, rows, start, length, ended, writing)
+        if here is not None and (best is None or (here.rows >= 0).sum() >= (best.rows >= 0).sum()):
+            best = here
+    if best is None or (best.rows >= 0).mean() < _MATCHED:
+        return None
+    if best.start + best.writing.tokens.shape[1] == ids.shape[1] + 1:
+        best = _whole(best)
+    return replace(best, earlier=_earlier(best, writings)) if len(writings) > 1 else best
+
+
+def _earlier(each: Pass, writings: Sequence[Writing]) -> NDArray[np.bool_]:
+    """Where the prompt of the last turn is what the model wrote in a turn before, in answer to the same beginning."""
+    found = np.zeros(each.ids.shape, dtype=bool)
     for writing in writings:
-        for start in _starts(ids, writing):
-            rows, length, ended = _found(ids, start, writing)
-            if best is None or (rows >= 0).sum() > (best.rows >= 0).sum():
-                best = Pass(call, gradient, ids, rows, start, length, ended, writing)
-    return None if best is None or (best.rows >= 0).mean() < _MATCHED else best
+        prompts = writing.prompts
+        if prompts is None or prompts.shape[1] >= each.start or len(writing.tokens) != len(each.writing.tokens):
+            continue
+        begin, width = prompts.shape[1], min(writing.tokens.shape[1], each.start - prompts.shape[1])
+        for row in np.flatnonzero(each.rows >= 0):
+            own, at = each.ids[row], int(each.rows[row])
+            if np.array_equal(own[:begin], prompts[at]):
+                same = own[begin : begin + width] == writing.tokens[at, :width]
+                found[row, begin : begin + width] |= np.logical_and.accumulate(same)
+    return found
 
 
-def _starts(ids: NDArray[np.int32], writing: Writing) -> list[int]:
-    known = {ids.shape[1] - writing.tokens.shape[1]}
-    if writing.prompts is not None:
-        known.add(writing.prompts.shape[1])
-    return sorted(each for each in known if 0 < each < ids.shape[1])
+def _whole(each: Pass) -> Pass:
+    """The network was given all tokens but the last, which is put back: its scores choose nothing."""
+    one, writing = each.ids.shape[1], each.writing
+    ids = with_last(each.ids, each.start, each.rows, each.length, writing.tokens)
+    rows, length, ended = find_rows(ids, each.start, writing.tokens, writing.prompts)
+    behind = {
+        name: np.pad(array, ((0, 0), (0, 1)), constant_values=-1 if name == "label" else 0)
+        for name, array in each.gradient.arrays.items()
+        if array.ndim == 2 and array.shape[1] == one
+    }
+    call = dict(each.call.arrays)
+    if "logp" in call:
+        call["logp"] = np.pad(call["logp"], ((0, 0), (0, 1)), constant_values=np.nan)
+    gradient = replace(each.gradient, arrays={**each.gradient.arrays, **behind})
+    return Pass(replace(each.call, arrays=call), gradient, ids, rows, each.start, length, ended, writing)
 
 
-def _found(
-    ids: NDArray[np.int32], start: int, writing: Writing
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """The written row that each row is: the same tokens from `start` on, up to where it ended and filler follows."""
-    width = min(ids.shape[1] - start, writing.tokens.shape[1])
-    rows = np.full(len(ids), -1, dtype=np.int64)
-    length = np.full(len(ids), -1, dtype=np.int64)
-    ended = np.zeros(len(ids), dtype=bool)
-    prompts = writing.prompts
-    same_prompt = prompts is not None and prompts.shape[1] == start
-    for place, row in enumerate(ids):
-        own = row[start : start + width]
-        equal = writing.tokens[:, :width] == own
-        stop = np.where(equal.all(axis=1), width, np.argmin(equal, axis=1))  # first that differs
-        rest = row[start:]
-        fills = np.array([each == width or bool((rest[each:] == rest[each]).all()) for each in range(width + 1)])
-        fits = fills[stop] & (stop > 0)
-        if same_prompt and prompts is not None:
-            fits &= (prompts == row[:start]).all(axis=1)
-        if fits.any():
-            chosen = int(np.argmax(np.where(fits, stop, -1)))
-            rows[place], length[place] = chosen, stop[chosen]
-            ended[place] = stop[chosen] < len(rest)
-    _cut(ids[:, start:], length, ended)
-    return rows, length, ended
+def _asked(writing: Writing, lying: Sequence[NDArray[Any]]) -> Writing:
+    """With the prompts that nobody saw being read: they stand before the answers in what is scored, or held."""
+    for array in lying if writing.prompts is None else ():
+        for start in (array.shape[1] - writing.tokens.shape[1], array.shape[1] - writing.tokens.shape[1] + 1):
+            if start < 1 or start >= array.shape[1] or len(array) != len(writing.tokens):
+                continue
+            if np.array_equal(array[:, start], writing.tokens[:, 0]):
+                return replace(writing, prompts=array[:, :start].astype(np.int32))
+    return writing
 
 
-def _cut(answers: NDArray[np.int32], length: NDArray[np.int64], ended: NDArray[np.bool_]) -> None:
-    """What is sampled after the end may be the filler itself: answers end where others do, at the same token."""
-    over = np.flatnonzero(ended & (length > 0))
-    if len(over) < 4:
-        return
-    last, last_counts = np.unique(answers[over, length[over] - 1], return_counts=True)
-    filler, filler_counts = np.unique(answers[over, length[over]], return_counts=True)
-    if max(last_counts) < _SAME * len(over) or max(filler_counts) < len(over):
-        return
-    end, fill = last[last_counts.argmax()], filler[0]
-    for row in np.flatnonzero(length > 0):
-        for place in np.flatnonzero(answers[row] == end):
-            if (answers[row, place + 1 :] == fill).all():
-                length[row], ended[row] = place + 1, place + 1 < answers.shape[1]
-                break
+def _with_prompts(writings: Sequence[Writing], passes: Sequence[Pass]) -> tuple[list[Writing], list[Pass]]:
+    """Prompts that nobody saw being read stand before the answers in what is learned."""
+    known: dict[int, Writing] = {}
+    for writing in writings:
+        own = [each for each in passes if each.writing is writing]
+        if writing.prompts is not None or len({each.start for each in own}) != 1:
+            continue
+        prompts = np.full((len(writing.tokens), own[0].start), -1, dtype=np.int32)
+        for each in own:
+            prompts[each.rows[each.rows >= 0]] = each.ids[each.rows >= 0, : each.start]
+        if (prompts >= 0).all():
+            known[id(writing)] = replace(writing, prompts=prompts)
+    return (
+        [known.get(id(each), each) for each in writings],
+        [replace(each, writing=known.get(id(each.writing), each.writing)) for each in passes],
+    )
 
 
 def groups_of(writing: Writing) -> NDArray[np.int64] | None:
@@ -336,8 +359,9 @@ def written_places(each: Pass) -> Mapping[str, NDArray[np.bool_]]:
     end = (each.start + each.length)[:, None]
     inside = place < each.ids.shape[1]
     several = each.ids.shape[1] - end >= 2  # a single one may be an end that was forced
+    before = np.zeros_like(each.active) if each.earlier is None else np.pad(each.earlier[:, 1:], ((0, 0), (0, 1)))
     return {
-        "prompt": known & (place < each.start) & inside,
+        "prompt": known & (place < each.start) & inside & ~before,
         "written": known & (place >= each.start) & (place < end) & inside,
         "first": known & (place == each.start) & inside,
         "last": known & (place == end - 1) & each.ended[:, None] & inside,

@@ -54,3 +54,14 @@ def cleared(script: Script, zero: Event) -> frozenset[str]:
 def restored(script: Script) -> bool:
     """Whether weights came out of a file: the program may go on with, or try out, what was trained before."""
     return bool(script.noted("restored")) or any(each.get("what") == "file" for each in script.noted("load"))
+
+
+def resumed(script: Script) -> bool:
+    """Whether they did while there was learning to come. What is read when all is learned is only tried out."""
+    updates = int(script.counts.get("updates") or 0)
+    read = [each for each in script.notes if each.get("kind") in ("restored", "load")]
+    return any(
+        (each["kind"] == "restored" or each.get("what") == "file")
+        and (not updates or int(each.get("update") or 0) < updates)
+        for each in read
+    )

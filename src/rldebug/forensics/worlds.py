@@ -14,6 +14,8 @@ from rldebug.forensics.roles import roles_of
 Stream = Mapping[str, Any]
 _LOST = 0.05  # share of rows that may come from somewhere else
 _CLEAR = 0.25  # share of rows that must be found at one place only
+_MANY = 20  # phases of learning
+_SELDOM = 0.2  # of the phases in which the other is stepped
 _AS_MUCH = 0.7  # of the steps in training: an environment that is stepped so often may be trained in, unseen
 
 
@@ -58,7 +60,7 @@ def training_streams(script: Script) -> list[Stream]:
         for each in script.streams
         if each is main
         or int(each["index"]) in learned
-        or (not sure and each.get("name") == main.get("name") and _beside(each, main) and not _played(each))
+        or (not sure and each.get("name") == main.get("name") and _beside(each, main) and not _apart(each, main))
     ]
 
 
@@ -77,7 +79,8 @@ def evaluation_streams(script: Script) -> frozenset[int]:
         if each is not main
         and int(each["index"]) not in learned
         and each.get("steps")
-        and (sure or int(each["steps"]) < _AS_MUCH * int(main["steps"]) or _played(each))
+        and not _learned_amid(each)
+        and (sure or int(each["steps"]) < _AS_MUCH * int(main["steps"]) or _apart(each, main))
     )
 
 
@@ -118,6 +121,22 @@ def name_of(stream: Stream) -> str:
 
 def _beside(stream: Stream, main: Stream) -> bool:
     return int(stream.get("steps") or 0) >= _AS_MUCH * int(main.get("steps") or 0)
+
+
+def _learned_amid(stream: Stream) -> bool:
+    """The program learns several times in each of its episodes: so goes on training, as in an environment put in later.
+
+    An evaluation is not interrupted.
+    """
+    lengths, phases = stream.get("lengths") or (), int(stream.get("phases") or 0)
+    calls = int(stream.get("steps") or 0) / max(int(stream.get("lanes") or 1), 1)
+    return phases >= _MANY and bool(lengths) and calls / phases < 0.5 * sum(lengths) / len(lengths)
+
+
+def _apart(stream: Stream, main: Stream) -> bool:
+    """Only played: with chosen seeds, or now and then and at length, and no row was ever found to come from it."""
+    seldom = int(stream.get("phases") or 0) < _SELDOM * int(main.get("phases") or 0)
+    return _played(stream) or (seldom and not int(stream.get("learned") or 0) and int(main.get("learned") or 0) > 0)
 
 
 def _played(stream: Stream) -> bool:

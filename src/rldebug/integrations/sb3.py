@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from rldebug.attach import Attached, attach
-from rldebug.capture.session import current
 from rldebug.finding import Report
+from rldebug.integrations.handing_over import Pace, drawn, harmless
 
 try:
     from stable_baselines3.common.callbacks import BaseCallback
@@ -29,8 +29,6 @@ except ImportError as error:
     ) from error
 
 _GROUP = "integrations/sb3"
-_BATCH = 256  # rows of a replay buffer that are handed over at once
-_GROWN = 1.1  # times as many environment steps, at least, until there are more
 
 
 class RLDebugCallback(BaseCallback):  # type: ignore[misc,unused-ignore]
@@ -67,7 +65,7 @@ class RLDebugCallback(BaseCallback):  # type: ignore[misc,unused-ignore]
         self._for_a_block = False
         self._said = False
         self._ends: list[tuple[Any, Any, Any]] = []  # of each step: rewards, and which episodes ended and were cut off
-        self._next = 0  # environment steps at which replayed rows are handed over again
+        self._pace = Pace()
 
     def __enter__(self) -> RLDebugCallback:
         self._for_a_block = True
@@ -96,7 +94,7 @@ class RLDebugCallback(BaseCallback):  # type: ignore[misc,unused-ignore]
         if self.dbg is None:
             self._begin(self._run or type(self.model).__name__.lower())
         self._ends.clear()
-        self._next = 0
+        self._pace = Pace()
         self._harmless(lambda dbg: dbg.declare(**settings_of(self.model)))
         unseen = not_seen(self.model)
         if unseen and not self._quiet and not self._said:
@@ -112,8 +110,7 @@ class RLDebugCallback(BaseCallback):  # type: ignore[misc,unused-ignore]
         if getattr(self.model, "rollout_buffer", None) is not None:
             self._harmless(self._hand_rollout)
             self._ends.clear()
-        elif getattr(self.model, "replay_buffer", None) is not None and self.model.num_timesteps >= self._next:
-            self._next = int(_GROWN * self.model.num_timesteps) + 1
+        elif getattr(self.model, "replay_buffer", None) is not None and self._pace.due(self.model.num_timesteps):
             self._harmless(self._hand_replay)
 
     def _on_training_end(self) -> None:
@@ -133,10 +130,7 @@ class RLDebugCallback(BaseCallback):  # type: ignore[misc,unused-ignore]
             _unfinished = self
 
     def _harmless(self, what: Callable[[Attached], None]) -> None:
-        """What goes wrong in here is listed with what broke, and nothing is handed over from then on."""
-        session = current()
-        if self.dbg is not None and session is not None:
-            session.switch.guard(_GROUP, what, self.dbg)
+        harmless(_GROUP, self.dbg, what)
 
     def _remember(self, dbg: Attached) -> None:
         """Before the library adds the value of the last observation to the reward of a step that was cut off."""
@@ -159,13 +153,13 @@ class RLDebugCallback(BaseCallback):  # type: ignore[misc,unused-ignore]
         dbg.rollout(**copies)
 
     def _hand_replay(self, dbg: Attached) -> None:
-        """Rows from all that is stored, as the environment gave them; drawn by a generator of our own."""
+        """Rows as the environment gave them."""
         held = self.model.replay_buffer
         filled = held.buffer_size if held.full else held.pos
         if filled < 2:
             return
         draw = np.random.default_rng(self.model.num_timesteps)
-        rows = draw.choice(filled, min(filled, _BATCH), replace=False)
+        rows = drawn(filled, draw)
         lanes = draw.integers(held.n_envs, size=len(rows))
         ended, cut = held.dones[rows, lanes] > 0, held.timeouts[rows, lanes] > 0
         given = {

@@ -20,6 +20,7 @@ import numpy as np
 from rldebug.attach import Attached, attach
 from rldebug.capture.session import current
 from rldebug.finding import Report
+from rldebug.integrations.handing_over import Pace, drawn, harmless
 
 try:
     from tianshou.data import Collector, ReplayBufferManager
@@ -31,8 +32,6 @@ except ImportError as error:
     ) from error
 
 _GROUP = "integrations/tianshou"
-_BATCH = 256  # rows of a replay buffer that are handed over at once
-_GROWN = 1.1  # times as many environment steps, at least, until there are more
 
 
 def watched(
@@ -63,7 +62,7 @@ class Watched:
         self.report: Report | None = None
         self._run, self._options = run, options
         self._trainer: Any = None  # the one under way
-        self._next = 0  # environment steps at which replayed rows are handed over again
+        self._pace = Pace()
 
     def __enter__(self) -> Watched:
         self.dbg = attach(run=self._run, **self._options)
@@ -107,15 +106,11 @@ class Watched:
             rollout = rollout_in(buffer)
             if rollout:
                 dbg.rollout(**rollout)
-        elif dbg.env_steps >= self._next and len(buffer) > 1:
-            self._next = int(_GROWN * dbg.env_steps) + 1
+        elif len(buffer) > 1 and self._pace.due(dbg.env_steps):
             dbg.replay(**rows_in(buffer, np.random.default_rng(dbg.env_steps)))
 
     def _harmless(self, what: Callable[[Attached], None]) -> None:
-        """What goes wrong in here is listed with what broke, and nothing is handed over from then on."""
-        session = current()
-        if self.dbg is not None and session is not None:
-            session.switch.guard(_GROUP, what, self.dbg)
+        harmless(_GROUP, self.dbg, what)
 
 
 # ── what a buffer holds ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -141,9 +136,9 @@ def rollout_in(buffer: Any) -> dict[str, Any]:
 
 
 def rows_in(buffer: Any, draw: np.random.Generator) -> dict[str, Any]:
-    """Rows from all that is stored; drawn by a generator of our own."""
+    """Some rows, from all that is stored."""
     known = buffer.sample_indices(0)
-    rows = buffer[draw.choice(known, min(len(known), _BATCH), replace=False)]
+    rows = buffer[known[drawn(len(known), draw)]]
     given = {"action": rows.act, "reward": rows.rew, "terminated": rows.terminated, "truncated": rows.truncated}
     if isinstance(rows.obs, np.ndarray) and isinstance(rows.obs_next, np.ndarray):
         given |= {"obs": rows.obs, "next_obs": rows.obs_next}

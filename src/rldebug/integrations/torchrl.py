@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from rldebug.attach import Attached, attach
-from rldebug.capture.session import current
 from rldebug.finding import Report
+from rldebug.integrations.handing_over import Pace, harmless
 
 try:
     from torchrl.trainers import TrainerHookBase
@@ -31,7 +31,6 @@ except ImportError as error:
     ) from error
 
 _GROUP = "integrations/torchrl"
-_GROWN = 1.1  # times as many environment steps, at least, until replayed rows are handed over again
 
 KEYS: Mapping[str, Any] = {
     "obs": "observation",
@@ -80,7 +79,7 @@ class RLDebugHook(TrainerHookBase):  # type: ignore[misc,unused-ignore]
         self._options: dict[str, Any] = {
             "folder": folder, "select": select, "ignore": ignore, "overhead_budget": overhead_budget, "quiet": quiet,
         }  # fmt: skip
-        self._next = 0  # environment steps at which replayed rows are handed over again
+        self._pace = Pace()
 
     def register(self, trainer: Any, name: str = "rldebug") -> RLDebugHook:
         """With every stage that it needs. Nothing of it is written to checkpoints."""
@@ -129,10 +128,11 @@ class RLDebugHook(TrainerHookBase):  # type: ignore[misc,unused-ignore]
             self._harmless(lambda dbg: hand_over(dbg, batch, loss=self.trainer.loss_module, keys=self._keys))
 
     def _sampled(self, batch: Any) -> None:
-        if self.dbg is None or batch is None or not self._replays() or self.trainer.collected_frames < self._next:
+        if self.dbg is None or batch is None or not self._replays():
             return
-        self._next = int(_GROWN * self.trainer.collected_frames) + 1
-        self._harmless(lambda dbg: hand_over(dbg, batch, loss=self.trainer.loss_module, keys=self._keys, rollout=False))
+        if self._pace.due(self.trainer.collected_frames):
+            loss = self.trainer.loss_module
+            self._harmless(lambda dbg: hand_over(dbg, batch, loss=loss, keys=self._keys, rollout=False))
 
     def _end(self) -> None:
         if not self._for_a_block:
@@ -145,10 +145,7 @@ class RLDebugHook(TrainerHookBase):  # type: ignore[misc,unused-ignore]
         return not hasattr(self.trainer.loss_module.tensor_keys, "sample_log_prob")
 
     def _harmless(self, what: Callable[[Attached], None]) -> None:
-        """What goes wrong in here is listed with what broke, and nothing is handed over from then on."""
-        session = current()
-        if self.dbg is not None and session is not None:
-            session.switch.guard(_GROUP, what, self.dbg)
+        harmless(_GROUP, self.dbg, what)
 
 
 def hand_over(

@@ -25,9 +25,10 @@ _CUTS = frozenset({"detach", "detach_", "item", "numpy", "tolist", "argmax", "ar
 _NEW = frozenset({"torch.tensor", "torch.from_numpy", "torch.FloatTensor", "torch.Tensor", "torch.LongTensor"})
 _NUMBERS = ("float", "int", "bool", "len", "round", "range")
 _NO_DERIVATIVE = frozenset({"torch.argmax", "torch.argmin", "torch.argsort", "torch.randint", "torch.multinomial"})
-_PUTS = ("append", "appendleft", "add", "push", "insert", "extend", "put")
 _SELF = ("to", "cuda", "cpu", "float", "double", "eval", "train", "requires_grad_", "share_memory")  # give themselves
 _DEEPEST = 400  # expressions of one backward walk
+PUTS = ("append", "appendleft", "add", "push", "insert", "extend", "put")
+"""Methods of lists, deques, sets and queues that put something in."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -279,7 +280,7 @@ def _put_into(around: ast.AST) -> dict[str, list[tuple[ast.expr, ast.expr]]]:
     found: dict[str, list[tuple[ast.expr, ast.expr]]] = {}
     for node in ast.walk(around):
         filled = receiver(node)
-        if isinstance(node, ast.Call) and filled is not None and method(node) in _PUTS and (name := dotted(filled)):
+        if isinstance(node, ast.Call) and filled is not None and method(node) in PUTS and (name := dotted(filled)):
             given = [each.value if isinstance(each, ast.Starred) else each for each in node.args]
             found.setdefault(name, []).extend((filled, each) for each in given)
         elif isinstance(node, ast.Assign):

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from rldebug.evidence.source import Source
 from rldebug.syntax.bindings import Binding, functions, reaching
-from rldebug.syntax.flow import held
+from rldebug.syntax.flow import PUTS, held
 from rldebug.syntax.names import constant, dotted, library, method, receiver
 from rldebug.syntax.places import calls
 from rldebug.syntax.stepping import roles, steps
@@ -16,10 +16,7 @@ FLAGS = frozenset({"terminated", "truncated", "done"})
 ENDS = FLAGS | {"end"}
 """`end`: such a flag, or its opposite; which of the two, the memory knows."""
 
-_PUTS = (
-    *("append", "appendleft", "add", "push", "put", "store", "remember", "save", "insert", "record", "extend"),
-    *("memorize",),
-)
+_STORES = (*PUTS, "store", "remember", "save", "record", "memorize")
 _KEEPS = (
     *("to", "float", "double", "bool", "int", "long", "astype", "unsqueeze", "squeeze", "view", "reshape", "flatten"),
     *("cuda", "cpu", "clone", "copy", "detach"),
@@ -90,7 +87,7 @@ def stored(source: Source) -> dict[int, dict[int, str]]:
     if not steps(source):
         return {}
     for call in calls(source):
-        if method(call) not in _PUTS or not call.args:
+        if method(call) not in _STORES or not call.args:
             continue
         given = call.args
         whole = len(given) == 1 and not functions(source).get(method(call))  # a list, a deque: it stays what it is

@@ -20,6 +20,11 @@ from tests.rules.sources import points_at, text
             return logits + shut * float("-inf")  # here
         """,
         """
+        HUGE = float("inf")
+        def best(q, legal):
+            return (q - HUGE * (~legal).float()).argmax(-1)  # here
+        """,
+        """
         import math
         import torch
         class Policy:
@@ -37,6 +42,11 @@ def test_fires_on_masks(code):
 @pytest.mark.parametrize(
     "code",
     [
+        """
+        HUGE = 1e9
+        def best(q, legal):
+            return (q - HUGE * (~legal).float()).argmax(-1)
+        """,
         """
         import numpy as np
         low = -1 * np.inf

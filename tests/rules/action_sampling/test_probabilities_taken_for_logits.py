@@ -10,5 +10,10 @@ def test_fires_where_the_softmax_is_taken_twice():
     assert finding.seen
 
 
+def test_fires_where_it_is_drawn_from_the_softmax_of_probabilities():
+    (finding,) = found(CODE, "softmax of probabilities drawn")
+    assert "twice" in finding.message
+
+
 def test_quiet_where_logits_are_logits():
     assert not found(CODE)

@@ -24,6 +24,13 @@ from tests.rules.sources import points_at, text
                 action = pi.rsample()  # here
                 return action, pi.log_prob(action).sum(-1)
         """,
+        """
+        import torch
+        def act(net, obs, greedy=False):
+            logp = net(obs).log_softmax(-1)
+            move = torch.multinomial(logp.exp(), 1).squeeze(-1)  # here
+            return move, logp.gather(-1, move.unsqueeze(-1))
+        """,
     ],
 )
 def test_fires_where_it_samples_in_any_case(code):
@@ -47,6 +54,17 @@ def test_fires_where_it_samples_in_any_case(code):
         """
         def act(net, obs, deterministic=False):
             return net(obs).argmax()
+        """,
+        """
+        import torch
+        def act(net, obs, greedy=False):
+            p = net(obs).softmax(-1)
+            return p.argmax(-1) if greedy else torch.multinomial(p, 1)[:, 0]
+        """,
+        """
+        import torch
+        def batch(priorities, size, weighted=True):
+            return torch.multinomial(priorities, size)
         """,
         """
         from torch.distributions import Categorical

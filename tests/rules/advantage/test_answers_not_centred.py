@@ -9,6 +9,12 @@ def test_fires_on_the_fault():
     assert finding.seen
 
 
+def test_fires_on_a_part_of_the_mean():
+    (finding,) = found(CODE, "part", "listed")
+    assert "a part only" in finding.message
+
+
 def test_quiet_where_all_is_well():
+    assert not found(CODE, kind="listed")
     assert not found(CODE)
     assert not found(CODE, kind="critic")

@@ -12,3 +12,8 @@ def test_fires_on_the_fault():
 def test_quiet_where_all_is_well():
     assert not found(CODE)
     assert not found(CODE, kind="critic")
+
+
+def test_quiet_where_whole_answers_are_normalised():
+    assert not found(CODE, kind="listed")
+    assert not found(CODE, kind="dialogue")

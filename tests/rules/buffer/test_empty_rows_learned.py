@@ -22,10 +22,10 @@ def test_quiet_where_all_rows_were_stored(program: str) -> None:
     assert not found(EmptyRowsLearned(), seen(watched, program))
 
 
-def made(given: np.ndarray, *, known: bool, start: float = 1.0) -> Script:
+def made(given: np.ndarray, *, known: bool, start: float = 1.0, audits_made: int = 3) -> Script:
     """A critic of states and actions learns from a batch; `start`: what the observations of resets are made of."""
     audits = []
-    for number in range(3):
+    for number in range(audits_made):
         obs = np.random.default_rng(number).normal(size=(40, 4))
         obs[::8] *= start
         rows = np.arange(40) if known else np.full(40, -1)
@@ -47,6 +47,19 @@ EMPTY = np.where(np.arange(40)[:, None] % 4 == 0, 0.0, BATCH)
 def test_fires_on_a_critic_that_is_given_rows_of_zeros() -> None:
     (finding,) = EmptyRowsLearned().check(made(EMPTY, known=True))
     assert finding.seen.startswith("10 of 40 rows")
+
+
+ONE = np.where(np.arange(40)[:, None] == 7, 0.0, BATCH)
+
+
+def test_fires_on_one_empty_row_in_every_batch() -> None:
+    """Drawn by priority: one mark of each batch ends in a leaf that was never written."""
+    (finding,) = EmptyRowsLearned().check(made(ONE, known=True, audits_made=12))
+    assert finding.seen.startswith("1 of 40 rows")
+
+
+def test_quiet_on_one_empty_row_in_a_few_batches() -> None:
+    assert not list(EmptyRowsLearned().check(made(ONE, known=True, audits_made=5)))
 
 
 def test_quiet_where_the_rows_are_features_that_begin_with_zeros() -> None:

@@ -39,8 +39,20 @@ def test_quiet_the_setting_itself_is_fine() -> None:
         assert found(DiscountNotAsSet(), told(script, gamma=gamma)) == []
 
 
-def test_quiet_a_number_that_nothing_explains_is_left_alone() -> None:
-    assert found(DiscountNotAsSet(), told(on_policy(lambda of: gae(of, 0.93)), gamma=0.99)) == []
+def test_fires_on_a_default_of_its_own_to_which_the_setting_is_not_handed_over() -> None:
+    (finding,) = found(DiscountNotAsSet(), told(on_policy(lambda of: gae(of, 0.93)), gamma=0.99))
+    assert "another number" in finding.seen
+
+
+def test_quiet_where_a_step_of_the_learner_is_several_of_the_environment() -> None:
+    assert found(DiscountNotAsSet(), told(on_policy(lambda of: gae(of, 0.98**4)), gamma=0.98)) == []
+
+
+def test_fires_where_the_setting_lies_at_hand() -> None:
+    script = on_policy(lambda of: gae(of, 1.0))
+    for how in (0, 1, 2):
+        note = {"kind": "setting", "name": "gamma", "value": 0.98, "holder": "PPO", "how": how}
+        assert len(found(DiscountNotAsSet(), replace(script, notes=[note]))) == 1
 
 
 def test_fires_in_a_program_that_was_watched() -> None:

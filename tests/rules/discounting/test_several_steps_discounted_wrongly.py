@@ -16,3 +16,8 @@ def test_quiet_where_it_is_discounted_for_each_step():
 def test_fires_where_rewards_are_summed_up():
     (finding,) = found(SeveralStepsDiscountedWrongly(), learned("summed", n=3))
     assert "every reward counts 1" in finding.seen
+
+
+def test_fires_where_the_value_is_that_of_the_first_step():
+    (finding,) = found(SeveralStepsDiscountedWrongly(), learned("near", n=3))
+    assert "one step on" in finding.seen

@@ -20,6 +20,26 @@ def test_fires_a_critic_without_a_mask_is_found() -> None:
         assert finding.where.line == 7
 
 
+def test_fires_where_the_value_of_the_last_state_itself_is_added() -> None:
+    """A variable that still holds the value of the step, handed over in place of zero."""
+
+    def stale(of: Rollout) -> Array:
+        return np.asarray(gae(of, lam=1.0) + 0.97 * of.value[: len(of.reward)] * (of.done & ~of.truncated))
+
+    (finding,) = found(TargetRunsPastTheEnd(), on_policy(lambda of: stale_back(of, stale)))
+    assert "the last state" in finding.seen
+
+
+def stale_back(of: Rollout, ends: Any) -> Array:
+    """Discounted returns from what each episode ends with."""
+    target, fixed = gae(of, lam=1.0), ends(of)
+    for t in reversed(range(len(target))):
+        target[t] = np.where(of.done[t], fixed[t], target[t])
+        if t + 1 < len(target):
+            target[t] = np.where(of.done[t], target[t], of.reward[t] + 0.97 * target[t + 1])
+    return target
+
+
 def test_fires_returns_that_are_not_reset_are_found() -> None:
     (finding,) = found(TargetRunsPastTheEnd(), on_policy(None, lambda of: returns(of, reset=False)))
     assert "return" in finding.message

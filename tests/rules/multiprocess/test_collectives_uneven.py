@@ -17,6 +17,20 @@ def test_fires_where_they_wait_in_different_ones():
     assert "different collectives" in finding.message
 
 
+def test_fires_where_the_other_came_back_from_another_one_and_went_on():
+    one = child(
+        0, last={**last(42, waits=True), "recent": [[40, "all_reduce", 128, None], [41, "all_reduce", 2, None]]}
+    )
+    (finding,) = found(CODE, one, child(1, last={**last(41, waits=True), "recent": [[40, "all_reduce", 128, None]]}))
+    assert "different collectives" in finding.message
+    assert "all_reduce of 2 numbers" in finding.seen
+
+
+def test_quiet_where_the_other_went_on_from_the_same_one():
+    one = child(0, last={**last(42, waits=True), "recent": [[41, "all_reduce", 128, None]]})
+    assert not found(CODE, one, child(1, last=last(41, waits=True)))
+
+
 def test_quiet_where_all_came_back():
     assert not found(CODE, *(child(each, last=last(41), state="finished") for each in (0, 1)))
 

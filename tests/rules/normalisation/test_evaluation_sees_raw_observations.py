@@ -10,7 +10,7 @@ from tests.programs.made import call, nodes, script
 CODE = "NRM361"
 
 
-def found(trained: float, played: float) -> list[Finding]:
+def found(trained: float, played: float, bound: float = np.inf) -> list[Finding]:
     """Two environments, the second is played and not learned from; each is divided by a number."""
     draw = np.random.default_rng(0)
     audits: list[Any] = []
@@ -21,7 +21,7 @@ def found(trained: float, played: float) -> list[Finding]:
         first, second = np.arange(60), np.arange(60, 120)
         events = [
             call(0, first, obs[:60] / trained, acting=True, match="alias"),
-            call(1, second, obs[60:] / played, acting=True, match="alias"),
+            call(1, second, np.clip(obs[60:] / played, -bound, bound), acting=True, match="alias"),
             call(2, first, obs[:60] / trained, grad=True),
         ]
         audits.append((of_audit, events))
@@ -42,6 +42,12 @@ def test_fires_where_the_evaluation_is_not_scaled():
     assert finding.component == "normalisation"
 
 
+def test_fires_where_it_is_only_cut_off():
+    (finding,) = found(4.0, 1.0, bound=3.0)
+    assert "100%" in finding.seen
+
+
 def test_quiet_where_both_are_scaled_or_none_is():
     assert not found(4.0, 4.0)
+    assert not found(4.0, 4.0, bound=1.0)
     assert not found(1.0, 1.0)

@@ -32,3 +32,11 @@ def test_quiet_on_the_actors_gradient_in_the_critic_may_be_cleared() -> None:
         *(learning.zero("critic"), learning.loss(["critic"]), learning.step("critic", {"critic": 1.0})),
     ]
     assert not list(rule.check(learning.script(events * 8, optimizer={"actor": actor, "critic": critic})))
+
+
+def test_fires_where_audits_begin_after_the_first_clearing() -> None:
+    part: Any = [learning.zero("net"), learning.loss(["net"])]
+    update = [*part, *part, learning.step("net", {"net": 1.0})]
+    made = learning.script(*[[*update[1:], *update]] * 4, optimizer={"net": learning.optimizer({"net": 4})})
+    (found,) = rule.check(made)
+    assert "between the passes" in found.message

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from rldebug.evidence.script import Audit, Nodes, Script
+from rldebug.rules.seeding import lanes_seeded_alike as module
 from rldebug.rules.seeding.lanes_seeded_alike import LanesSeededAlike
 from tests.judge import fires, not_enough, quiet
 from tests.watched import watched
@@ -42,6 +43,13 @@ def test_fires_when_all_lanes_begin_alike_and_then_part(separate):
     starts = varied(6, 4)
     starts[0] = 7777
     assert "4 of Cart" in fires(rule, script(starts, separate=separate)).seen
+
+
+def test_fires_beside_one_that_is_only_played(monkeypatch):
+    starts = varied(6, 5)
+    starts[0, :4] = 7777
+    monkeypatch.setattr(module, "evaluation_streams", lambda script: frozenset({4}))
+    assert "4 of Cart" in fires(rule, script(starts, separate=True)).seen
 
 
 def test_fires_when_every_episode_is_shared():

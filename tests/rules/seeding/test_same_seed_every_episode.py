@@ -27,6 +27,17 @@ def test_fires_as_a_note_where_the_start_may_be_fixed():
     assert fires(rule, script({"seeds": [0] * 32})).severity == "note"
 
 
+def test_fires_where_another_seed_begins_otherwise():
+    class Whole(Line):
+        def _look(self):
+            return super()._look().round(1) * 10 // 1
+
+    def program():
+        learn(Whole(), again=lambda env: env.reset(seed=0), evaluate=Evaluation(Whole()), steps=140)
+
+    assert fires(rule, watched(program)[1]).severity == "warning"
+
+
 def test_quiet_where_the_seed_decides_nothing():
     class Deaf(Line):
         def reset(self, *, seed=None, options=None):

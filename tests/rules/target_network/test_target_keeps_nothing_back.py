@@ -18,6 +18,10 @@ def test_quiet_where_it_lags():
     assert not found(TargetKeepsNothingBack(), seen("ddpg"))
 
 
+def test_quiet_where_a_mixture_made_by_hand_is_loaded_at_every_update():
+    assert not found(TargetKeepsNothingBack(), seen("q_learner", "mixture loaded"))
+
+
 def test_quiet_where_it_is_copied_in_place_at_times():
     """Some audits are of four updates and hold one copy; most hold none."""
     script = seen("q_learner", "in place at times", steps=240)

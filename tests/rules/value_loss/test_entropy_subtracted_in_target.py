@@ -10,6 +10,7 @@ from rldebug.rules.value_loss.entropy_subtracted_in_target import EntropySubtrac
 from tests.forensics.simulated import Array, Rollout
 from tests.programs.formula_learners import replays
 from tests.programs.formulas import found, replay
+from tests.rules.action_sampling.test_squashing_not_corrected import soft_actor_critic
 from tests.watched import findings
 
 
@@ -33,3 +34,12 @@ def test_fires_in_a_program_that_was_watched() -> None:
 
 def test_quiet_in_a_program_without_the_fault() -> None:
     assert findings(replays, "VAL363") == []
+
+
+def test_fires_where_the_value_of_the_state_is_learned() -> None:
+    (finding,) = findings(lambda: soft_actor_critic("corrected", elements=2, of_state=True, sign=-1.0), "VAL363")
+    assert "beside the value" in finding.seen
+
+
+def test_quiet_where_the_value_of_the_state_is_learned_well() -> None:
+    assert findings(lambda: soft_actor_critic("corrected", elements=2, of_state=True), "VAL363") == []

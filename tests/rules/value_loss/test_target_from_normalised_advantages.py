@@ -8,6 +8,7 @@ from rldebug.rules.value_loss.target_from_normalised_advantages import TargetFro
 from tests.forensics.simulated import Array, Rollout, gae, returns
 from tests.programs.formula_learners import rollouts
 from tests.programs.formulas import found, on_policy
+from tests.programs.written import found as written
 from tests.watched import findings
 
 
@@ -52,3 +53,9 @@ def test_fires_in_a_program_that_was_watched() -> None:
 
 def test_quiet_in_a_program_without_the_fault() -> None:
     assert findings(rollouts, "VAL361") == []
+
+
+def test_fires_on_the_tokens_of_answers_and_is_quiet_where_returns_come_first() -> None:
+    assert written("VAL361", "early", "stepwise")
+    assert not written("VAL361", kind="stepwise")
+    assert not written("VAL361", kind="critic")

@@ -13,6 +13,7 @@ from typing import Any
 from rldebug.evidence.crashes.facts import attributes, is_module
 from rldebug.evidence.crashes.origin import is_own
 from rldebug.evidence.source import Source, SourceError, parsed
+from rldebug.syntax.bindings import first_parameter, parameters
 from rldebug.syntax.names import dotted, method
 from rldebug.syntax.places import Function, Scope, above, class_of, loops_of, own_nodes, scope_of
 
@@ -214,17 +215,11 @@ def methods_of(owner: Any) -> Iterator[Place]:
 
 
 def first_argument(place: Place) -> str:
-    arguments = place.scope.args if isinstance(place.scope, Function) else None
-    first = [*arguments.posonlyargs, *arguments.args][:1] if arguments else []
-    return first[0].arg if first else ""
+    return first_parameter(place.scope) if isinstance(place.scope, Function) else ""
 
 
 def parameters_of(place: Place) -> list[str]:
-    if not isinstance(place.scope, Function):
-        return []
-    given = place.scope.args
-    stars = [each for each in (given.vararg, given.kwarg) if each is not None]
-    return [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, *stars)]
+    return [each.arg for each in parameters(place.scope)] if isinstance(place.scope, Function) else []
 
 
 def called_with(callee: Place, caller: Place, call: ast.Call, *, bound: bool) -> Place:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
@@ -22,7 +23,8 @@ class DrawnFromAnotherDistribution(Rule):
     ## What it checks
     In the first loss after acting the policy is still the one that acted. For actions drawn from it, the log-prob of
     a choice is minus the entropy on average, and the squared distance of a number from its mean is 1 in units of the
-    deviation. Reported where both differ by far more than chance allows, the same way in each audit.
+    deviation. Reported where both differ by far more than chance allows, the same way in each audit; or where all
+    numbers lie on the same side of their means.
 
     ## Why it matters
     A policy gradient is only right for actions drawn from the policy. If they are wilder, or tamer, its mean is off,
@@ -33,6 +35,7 @@ class DrawnFromAnotherDistribution(Rule):
        action with the distribution's parameters.
     2. A temperature, a mask or epsilon-greedy is applied in one of the two places. Confirm: as before.
     3. The log of the deviation is taken for the deviation. Confirm: print the deviation in both places.
+    4. `rand`, from 0 to 1, where `randn` is meant. Confirm: print the smallest noise.
 
     ## What to try first
     Draw the action and compute its log-prob from the same distribution object.
@@ -102,10 +105,13 @@ class DrawnFromAnotherDistribution(Rule):
     def _numbers(self, evidence: Script) -> tuple[Where, bool, str, str] | None:
         squares: list[float] = []
         count, where = 0, None
-        for each in surrogates(evidence):
-            distance = distances(each)
-            if distance is None:
-                continue
+        found = [(each, distance) for each in surrogates(evidence) if (distance := distances(each)) is not None]
+        sides = {_side(distance) for _, distance in found}
+        total = sum(distance.size for _, distance in found)
+        if len(found) >= self.audits and total >= self.rows and sides in ({1}, {-1}):
+            seen = f"all of {total} numbers lie on one side of their mean"
+            return found[0][0].term.where, True, seen, "half of them on either side"
+        for each, distance in found:
             if held(each, distance):
                 return None
             squares.append(float((distance**2).mean()))
@@ -124,3 +130,10 @@ class DrawnFromAnotherDistribution(Rule):
             f"{count} numbers ({sigmas:.0f} standard errors)",
             "1 on average",
         )
+
+
+def _side(distance: NDArray[np.float64]) -> int:
+    """Of the mean on which all of them lie: 1 above, -1 below; 0 where on both, or where they are all but the same."""
+    if not distance.std() > 0.1 * np.abs(distance).mean():
+        return 0
+    return 1 if distance.min() > -1e-3 else -1 if distance.max() < 1e-3 else 0

@@ -70,7 +70,10 @@ def _infinite(source: Source, node: ast.expr) -> bool:
         return _infinite(source, node.operand)
     if isinstance(node, ast.Call) and dotted(node.func) == "float" and node.args:
         return str(constant(node.args[0])).lower().lstrip("+-") in ("inf", "infinity")
-    return resolved(source, node) in _INFINITE
+    if resolved(source, node) in _INFINITE:
+        return True
+    made = meant(source, node) if isinstance(node, ast.Name) else node  # a constant of the module
+    return made is not node and isinstance(made, ast.expr) and _infinite(source, made)
 
 
 def _may_be_zero(source: Source, node: ast.expr) -> bool:

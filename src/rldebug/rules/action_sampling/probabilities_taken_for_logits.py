@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -53,7 +54,8 @@ class ProbabilitiesTakenForLogits(Rule):
     apart: float = 2e-3  # nats between one softmax and two, for a row to tell them apart
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        twice = once = 0
+        twice: Counter[str] = Counter()
+        once: Counter[str] = Counter()
         where = None
         for audit in evidence.audits:
             for event, order, params in _distributions(audit):
@@ -67,8 +69,8 @@ class ProbabilitiesTakenForLogits(Rule):
                 other = np.where(inside[:, None], np.log(np.maximum(output, 1e-30)), right)
                 tells = np.abs(wrong - other).max(axis=1) > self.apart
                 hit = tells & (np.abs(params - wrong).max(axis=1) < self.exact)
-                twice += int(hit.sum())
-                once += int((tells & (np.abs(params - other).max(axis=1) < self.exact)).sum())
+                twice[event.kind] += int(hit.sum())
+                once[event.kind] += int((tells & (np.abs(params - other).max(axis=1) < self.exact)).sum())
                 where = event.where if where is None and hit.any() else where
         # The loss itself tells where both are taken inside of the network.
         losses = [term for _, term in evidence.terms("policy") if "twice" in term.detail]
@@ -83,16 +85,18 @@ class ProbabilitiesTakenForLogits(Rule):
                 confidence=0.97,
             )
             return
-        if twice + once < self.rows:
-            raise NotEnough(
-                f"{twice + once} rows of distributions that follow from an output of a network, needs {self.rows}"
-            )
-        if twice < 0.9 * (twice + once):
+        # Drawing and scoring are judged apart: one of them may be right.
+        kind = max(twice, key=lambda each: twice[each] / max(twice[each] + once[each], self.rows), default="sample")
+        hits, seen = twice[kind], twice[kind] + once[kind]
+        if seen < self.rows:
+            raise NotEnough(f"{seen} rows of distributions that follow from an output of a network, needs {self.rows}")
+        if hits < 0.9 * seen:
             return
         yield self.finding(
             "probabilities are taken for logits: the softmax is applied twice",
             where=where,
-            seen=f"the distribution is the softmax of a softmax in {twice} of {twice + once} rows that tell",
+            seen=f"the distribution that {'is drawn from' if kind == 'sample' else 'log-probs are taken of'} is the "
+            f"softmax of a softmax in {hits} of {seen} rows that tell",
             expected="logits as the network puts them out, or probs= in place of logits=",
             help="leave the softmax out of the network, or build Categorical(probs=...)",
             confidence=0.97,
@@ -103,8 +107,14 @@ def _distributions(audit: Audit) -> Iterator[tuple[Event, int, NDArray[np.float6
     """Normalised log-probs of choices, call by call."""
     for event in audit.of("sample", "logp"):
         params, orders = event.arrays.get("params"), event.arrays.get("orders")
-        if event.get("params") != ["logits"] or params is None or params.ndim != 2 or params.shape[1] < 2:
+        if event.get("params") not in (["logits"], ["probs"]) or params is None or params.ndim != 2:
             continue
+        if params.shape[1] < 2:
+            continue
+        if event.get("params") == ["probs"]:
+            if not (params > 0).all() or np.abs(params.sum(axis=1) - 1).max() > 1e-4:
+                continue
+            params = np.log(params.astype(np.float64))
         if orders is None or len(orders) != len(params):
             yield event, event.order, params.astype(np.float64)
             continue

@@ -13,7 +13,7 @@ from rldebug.rule import Rule
 from rldebug.syntax.bindings import default_of, functions
 from rldebug.syntax.flow import computed_from, returned
 from rldebug.syntax.kinds import kind
-from rldebug.syntax.names import constant, dotted, method, receiver
+from rldebug.syntax.names import argument, constant, dotted, method, receiver, resolved
 from rldebug.syntax.places import Function, calls_in
 
 
@@ -68,6 +68,8 @@ class SamplingFlagNeverRead(Rule):
 
 
 def _draws(source: Source, call: ast.Call) -> bool:
+    if resolved(source, call.func) == "torch.multinomial":
+        return constant(argument(call, 1, "num_samples") or call) == 1
     return method(call) in ("sample", "rsample") and kind(source, receiver(call)) == "distribution"
 
 

@@ -49,17 +49,17 @@ class SquashingNotCorrected(Rule):
     losses: int = 2  # whose soft targets could be taken apart
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        votes, where = soft_log_probs(evidence)
-        total = sum(votes.values())
+        found = soft_log_probs(evidence)
+        total = len(found)
         if total < self.losses:
             raise NotEnough(f"{total} soft targets of a squashed policy could be taken apart, needs {self.losses}")
-        for how, said in (("plain", "lacks the correction"), ("twice", "is corrected at the squashed action")):
-            if votes.get(how, 0) >= max(self.losses, 0.9 * total):
+        for how, (said, seen) in _SAID.items():
+            count = sum(each.how == how for each in found)
+            if count >= max(self.losses, 0.9 * total):
                 yield self.finding(
                     f"the log-prob of the squashed action {said}",
-                    where=where,
-                    seen=f"the targets hold the log-prob of the drawn numbers{_SAID[how]} "
-                    f"in {votes[how]} of {total} losses",
+                    where=found[0].where,
+                    seen=f"the targets hold the log-prob of the drawn numbers{seen} in {count} of {total} losses",
                     expected="the log-prob of the number less log(1 − tanh²) of it",
                     help="subtract log(1 - tanh(u)^2), summed over the action, with u the number before the tanh",
                     confidence=0.96,
@@ -67,4 +67,9 @@ class SquashingNotCorrected(Rule):
                 return
 
 
-_SAID = {"plain": " alone,", "twice": " less log(1 − tanh²(tanh(u))),"}
+_SAID = {
+    "plain": ("lacks the correction", " alone,"),
+    "twice": ("is corrected at the squashed action", " less log(1 − tanh²(tanh(u))),"),
+    "added": ("is corrected the wrong way", " plus log(1 − tanh²(u)), not less,"),
+    "other side": ("is corrected with a sign flipped in it", " less 2 (log 2 − u − softplus(2u)), not softplus(−2u),"),
+}

@@ -53,7 +53,7 @@ class AnswersNotCentred(Rule):
     apart: float = 0.05  # a mean that is not nil, beside the spread
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        judged, first, divided = 0, [], []
+        judged, first, divided, part = 0, [], [], []
         for each in weighted(evidence):
             judged += 1
             whole = np.zeros(len(each.advantage), dtype=int)
@@ -63,17 +63,22 @@ class AnswersNotCentred(Rule):
                 first.append(each)
             elif _divided(each):
                 divided.append(each)
+            elif _in_part(each):
+                part.append(each)
         if judged < self.rounds:
             raise NotEnough(f"{judged} rounds whose advantages and prompts are known, needs {self.rounds}")
-        wrong = max(first, divided, key=len)
-        if len(wrong) < max(self.rounds, 0.7 * judged):
+        wrong = max(first, divided, part, key=len)
+        if len(wrong) < max(self.rounds, (0.0 if wrong is part else 0.7) * judged):
             return
         each = wrong[0]
         nil = wrong is first
+        said = "the rewards are divided by the spread of their group, and its mean is not subtracted"
+        if nil:
+            said = "the answers to a prompt are compared with one of them, not with their mean"
+        elif wrong is part:
+            said = "a part only of the mean of the answers to a prompt is subtracted, or more than all of it"
         yield self.finding(
-            f"`{each.name}`: the answers to a prompt are compared with one of them, not with their mean"
-            if nil
-            else f"`{each.name}`: the rewards are divided by the spread of their group, and its mean is not subtracted",
+            f"`{each.name}`: {said}",
             where=each.passes[0].call.where,
             seen=f"a mean of up to {each.sums(each.groups):.2g} spreads among the answers to one prompt"
             + ("; always nil for the same answer of a group" if nil else ""),
@@ -108,4 +113,22 @@ def _divided(each: Weighted) -> bool:
         else:
             if len(factors) >= 3 and np.ptp(factors) < 0.1 * float(np.mean(factors)) and np.mean(factors) > 0:
                 return True
+    return False
+
+
+def _in_part(each: Weighted) -> bool:
+    """A multiple of a number of the program and of its sum over the group, exactly: but not of its distance to the
+    mean."""
+    sets = np.unique(each.groups)
+    for _, values in each.others:
+        sums = np.zeros(len(values))
+        for one in sets:
+            sums[each.groups == one] = values[each.groups == one].mean()
+        x = np.stack([values, sums], axis=1)
+        if len(sets) < 3 or values.std() < 1e-9 or (values - sums).std() < 1e-6 * values.std() or sums.std() < 1e-9:
+            continue
+        (own, mean), *_ = np.linalg.lstsq(x, each.advantage, rcond=None)
+        exact = np.abs(x @ np.array([own, mean]) - each.advantage).max() < 1e-4 * float(each.advantage.std())
+        if exact and own > 0 and mean < -0.05 * own and abs(own + mean) > 0.02 * own:
+            return True
     return False

@@ -51,6 +51,8 @@ class EmptyRowsLearned(Rule):
     share: float = 0.05  # of the rows of a batch
     known: float = 0.9  # of the rows of a batch are empty, or observations
     batches: int = 3  # with so many empty rows
+    always: float = 0.9  # of the batches, where each has fewer: the walk through a tree ends in an empty leaf
+    looked_at: int = 10  # batches, for that
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         moves = {(audit.number, term.update) for audit, term in predictions(evidence)}
@@ -81,6 +83,9 @@ class EmptyRowsLearned(Rule):
             if empty is not None and len(empty) >= 8 and call.known.any() and (empty | call.known).mean() >= self.known:
                 found.append((call, int((empty & ~call.known).sum())))
         wrong = [(call, count) for call, count in found if count > self.share * len(call.rows)]
+        some = [(call, count) for call, count in found if count]
+        if len(wrong) < self.batches and len(found) >= self.looked_at and len(some) >= self.always * len(found):
+            wrong = some
         if len(wrong) >= self.batches:
             call = wrong[0][0]
             yield self.finding(

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.memory_ratios import memory_ratios
 from rldebug.forensics.memory_states import memories
 from rldebug.rule import NotEnough, Rule
 
@@ -21,7 +22,8 @@ class MemoryUnlikeActing(Rule):
     weights are the same then, and so must be the states. Three kinds of differences are told apart: the state goes on
     over the beginning of an episode, it is emptied in the last step of an episode in place of the first, and sequences
     begin with the state of another row. Where the network itself empties the state, by a flag that it is given, the
-    flags are compared by what it says. Sequences that begin with an empty state are not judged.
+    flags are compared by what it says, or by the ratios: those of rows that begin an episode must be 1, as those of
+    the rows before. Sequences that begin with an empty state are not judged.
 
     ## Why it matters
     The network learns with memories that it never has while acting; ratios are off from the start.
@@ -51,9 +53,14 @@ class MemoryUnlikeActing(Rule):
 
     rows: int = 8  # of a kind
     share: float = 0.8  # of them with the same difference
+    right: float = 0.05  # of the ratios of other rows that may be off
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         seen = memories(evidence)
+        by_ratio = self._by_ratio(evidence)
+        if by_ratio is not None:
+            yield by_ratio
+            return
         if seen.audits < 2 or seen.example is None:
             raise NotEnough("states of a recurrent cell were not seen both while acting and while learning")
         begins, ends = seen.of(("begins",), "later"), seen.of(("ends",), "later")
@@ -82,3 +89,25 @@ class MemoryUnlikeActing(Rule):
                 help="store state and start flag beside the observation, and cut all of them in the same way",
                 confidence=0.95,
             )
+
+    def _by_ratio(self, evidence: Script) -> Finding | None:
+        """Where the state is inside of the network: by which rows have a ratio other than 1."""
+        seen = memory_ratios(evidence)
+        carried, begins = seen.share("carried", self.rows), seen.share("begins", self.rows)
+        if seen.audits < 2 or seen.example is None or carried is None or begins is None:
+            return None
+        if carried > self.right or begins < self.share:
+            return None
+        ends = seen.share("ends", self.rows)
+        early = ends is not None and ends >= self.share
+        told = "from the last step of an episode on" if early else "where an episode begins, and not before"
+        return self.finding(
+            "the memory of the network is another one in training than while acting",
+            where=seen.example.where,
+            seen=f"before any step of the optimizer, ratios are off {told}: in {seen.off['begins']} of "
+            f"{seen.rows['begins']} rows that begin an episode, and in {seen.off['carried']} of {seen.rows['carried']} "
+            "before them",
+            expected="a memory that is emptied where an episode begins, while acting as in training",
+            help="store the start flag beside the observation, and empty the state by it in both places",
+            confidence=0.93,
+        )

@@ -68,7 +68,7 @@ class TerminalRewardLost(Rule):
                 yield self.finding(
                     "the reward of terminated steps is not in their targets",
                     where=fit.where,
-                    seen=f"in {ended.hit} of {ended.rows} terminated steps with a reward of their own the target is 0, "
+                    seen=f"in {ended.hit} of {ended.rows} terminated steps that were paid the target is 0, "
                     "or the reward of other steps",
                     expected="the reward that the last step was paid",
                     help="mask the bootstrap alone, and store the reward with the step that earned it",

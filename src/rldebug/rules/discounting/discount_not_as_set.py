@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,9 +21,10 @@ class DiscountNotAsSet(Rule):
     ## What it checks
     The targets of the losses are traced back to the steps they belong to, and the formula is worked out by which the
     steps within episodes were made: it fits them down to rounding. Its coefficient of what follows is the discount as
-    it is really applied. It is held against the setting of that name: nothing is discounted, or twice, or with a
-    number that another setting has. Without a setting, only a discount that is the exact square of a usual one is
-    spoken of.
+    it is really applied. It is held against the setting of that name, be it an option or what lies at hand where the
+    loss is computed: nothing is discounted, or twice, or with another number. A power of the setting, beyond its
+    square, may be that of longer steps, and is left alone. Without a setting, only a discount that is the exact square
+    of a usual one is spoken of.
 
     ## Why it matters
     The program solves another task than the one it was told to: with γ² it looks half as far ahead.
@@ -48,9 +50,10 @@ class DiscountNotAsSet(Rule):
     name: ClassVar[str] = "discount-not-as-set"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
-    follows: ClassVar[tuple[str, ...]] = ("DIS390",)
+    follows: ClassVar[tuple[str, ...]] = ("DIS390", "VAL396")
 
     near: float = 1e-3  # between the discount and its setting
+    skipped: int = 16  # steps of an environment that may be one of the learner
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)
@@ -76,7 +79,8 @@ class DiscountNotAsSet(Rule):
                 "the setting applied twice" if twice
                 else "the setting of λ" if swapped
                 else "1: nothing is discounted" if none
-                else None
+                else None if self._of_longer_steps(gamma, setting)
+                else "another number than the setting"
             )  # fmt: skip
             expected = f"{setting:g}, as it was set"
         if how is not None and not any(each.mistake or each.order for each in fits):
@@ -86,5 +90,12 @@ class DiscountNotAsSet(Rule):
                 seen=f"{gamma:.5g} in {fit.rows} steps: {how}",
                 expected=expected,
                 help="follow γ from where it is set to the line that makes the target",
-                confidence=0.9 if setting is not None else 0.8,
+                confidence=0.8 if setting is None or how.startswith("another") else 0.9,
             )
+
+    def _of_longer_steps(self, gamma: float, setting: float) -> bool:
+        """Whether one is a power of the other: a step of the learner may be several of the environment."""
+        if not (0.0 < gamma < 1.0 and 0.0 < setting < 1.0):
+            return True
+        power = math.log(gamma) / math.log(setting)
+        return any(abs(each - round(each)) < 0.02 and 2 <= round(each) <= self.skipped for each in (power, 1 / power))

@@ -46,6 +46,7 @@ class DiscountOutOfRange(Rule):
     name: ClassVar[str] = "discount-out-of-range"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("VAL396",)
 
     lowest: float = 0.5  # discount that is not spoken of
     highest: float = 1.001  # one, and what rounding adds

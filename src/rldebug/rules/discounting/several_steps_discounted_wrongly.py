@@ -27,7 +27,8 @@ class SeveralStepsDiscountedWrongly(Rule):
     ## Likely causes
     1. `gamma` in the line of the target, not `gamma ** n`. Confirm: read that line.
     2. The rewards of the window are added up without discount. Confirm: print the return of a window.
-    3. The window is one step longer or shorter than the power. Confirm: print both lengths.
+    3. The next observation of the first step is stored, not that of the last. Confirm: print its place in the window.
+    4. The window is one step longer or shorter than the power. Confirm: print both lengths.
 
     ## What to try first
     Store `gamma ** len(window)` beside the return of the window, and multiply the bootstrap with it.
@@ -52,7 +53,7 @@ class SeveralStepsDiscountedWrongly(Rule):
         setting = told(evidence, "discount")
         for fit in fits:
             found = misdiscounted(fit, setting)
-            if found is None or fit.audits < 2 or fit.mistake:
+            if found is None or fit.audits < 2 or fit.mistake not in ("", "near"):
                 continue
             what, seen, expected = found
             yield self.finding(
@@ -60,7 +61,9 @@ class SeveralStepsDiscountedWrongly(Rule):
                 where=fit.where,
                 seen=f"{seen}, in {fit.share:.0%} of {fit.rows} targets of {fit.n} steps",
                 expected=expected,
-                help="discount the k-th reward by gamma ** k and the bootstrap by gamma ** n",
+                help="store the observation that the last step of the window led to"
+                if fit.mistake
+                else "discount the k-th reward by gamma ** k and the bootstrap by gamma ** n",
                 confidence=0.95,
             )
 
@@ -68,6 +71,12 @@ class SeveralStepsDiscountedWrongly(Rule):
 def misdiscounted(fit: Fit, setting: float | None) -> tuple[str, str, str] | None:
     """What is wrong with the powers, what was seen, and what was expected."""
     assert fit.power is not None
+    if fit.mistake == "near":
+        return (
+            f"rewards of {fit.n} steps are counted, and the value of the state after the first of them",
+            f"{fit.n} rewards, and {fit.power:.4g} times the value one step on",
+            f"the value of the state {fit.n} steps on",
+        )
     inner = [each for each in fit.coefs[1:] if each is not None]
     first = fit.coefs[0]
     whole = first is not None and abs(first - 1.0) < 2e-3

@@ -58,7 +58,7 @@ class TargetRunsPastTheEnd(Rule):
             raise NotEnough("the formula of no target was found")
 
         for fit in fits:
-            ended = fit.ending("terminated", "follows", "value", "final")
+            ended = fit.ending("terminated", "follows", "value", "final", "own")
             if (
                 ended is None
                 or ended.audits < 2
@@ -70,7 +70,8 @@ class TargetRunsPastTheEnd(Rule):
             yield self.finding(
                 f"{what} goes on past the end of an episode",
                 where=fit.where,
-                seen=f"the value of what follows is added in {ended.hit} of {ended.rows} terminated steps",
+                seen=f"the value of {'the last state' if ended.way == 'own' else 'what follows'} is added in "
+                f"{ended.hit} of {ended.rows} terminated steps",
                 expected="the reward alone where the environment said terminated",
                 help="multiply what is added to the reward by (1 - terminated)",
                 confidence=0.98,

@@ -49,7 +49,7 @@ class ObservationNeverAdvanced(Rule):
     name: ClassVar[str] = "observation-never-advanced"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Source"
-    explains: ClassVar[tuple[str, ...]] = ("BUF316", "ENV305", "BUF006")
+    explains: ClassVar[tuple[str, ...]] = ("BUF316", "ENV305", "BUF006", "BUF300", "BUF303", "ACT300")
 
     def check(self, evidence: Source) -> Iterator[Finding]:
         for step in steps(evidence):

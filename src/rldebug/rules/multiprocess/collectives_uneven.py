@@ -11,6 +11,8 @@ from rldebug.finding import Finding, Severity, Where
 from rldebug.forensics.ranks import Member, called, ranks
 from rldebug.rule import NotEnough, Rule
 
+_SAME_SIZE = ("all_reduce", "broadcast", "barrier", "reduce")  # what all ranks must call alike
+
 
 @dataclass(frozen=True, kw_only=True)
 class CollectivesUneven(Rule):
@@ -60,6 +62,10 @@ class CollectivesUneven(Rule):
                 if other is not waiting and (ended or crossed):
                     yield self._told(waiting, other, ended)
                     return
+                met = None if other is waiting else _went_on(mine, theirs)
+                if met is not None:
+                    yield self._told(waiting, {**other, "last": met}, False)
+                    return
 
     def _told(self, waiting: Member, other: Member, ended: bool) -> Finding:
         mine, theirs = waiting["last"], other["last"]
@@ -68,7 +74,7 @@ class CollectivesUneven(Rule):
         return self.finding(
             f"{called(waiting)} waits in a collective that {called(other)} never calls"
             if ended
-            else f"{called(waiting)} and {called(other)} wait in different collectives",
+            else f"{called(waiting)} and {called(other)} call different collectives",
             where=Where(file=line[0], line=line[1], update=mine.get("update")),
             seen=f"{called(waiting)} waits in call {mine['calls']}, {_named(mine)}; of {called(other)} {last}, "
             f"call {theirs['calls']}",
@@ -76,6 +82,15 @@ class CollectivesUneven(Rule):
             help="move the call out of the condition that holds on some ranks only, or decide on all ranks together",
             confidence=0.95,
         )
+
+
+def _went_on(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The call of the other that has the number of the one that is waited in, where it was another kind of call: the
+    other came back from it, and has gone on."""
+    for calls, what, numel, line in theirs.get("recent") or ():
+        if calls == mine["calls"] and what in _SAME_SIZE and (what, numel) != _kind(mine):
+            return {"calls": calls, "what": what, "numel": numel, "line": line}
+    return None
 
 
 def _kind(last: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
-from rldebug.forensics.ranks import all_ranks, reduced
-from rldebug.rule import NotEnough, Rule
+from rldebug.forensics.ranks import steps_reduced
+from rldebug.rule import Rule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +50,7 @@ class GradientsReducedTwice(Rule):
     apart: float = 0.01  # relative, from the number of ranks
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        members = all_ranks(evidence)
-        if not members:
-            raise NotEnough("not all processes of one group were watched")
-        told = reduced(members)
-        if len(told) < self.steps:
-            raise NotEnough(f"{len(told)} steps tell how gradients were reduced, needs {self.steps}")
+        members, told = steps_reduced(evidence, self.steps)
         world, wrapped = len(members), any(each.get("wrapped") for each in members)
         summed = [each for each in told if wrapped and abs(each.factor / world - 1.0) < self.apart]
         # Several passes before a step may be averaged by hand, over just as many.

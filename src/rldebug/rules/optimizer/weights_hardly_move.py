@@ -10,7 +10,7 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
-from rldebug.forensics.updates import restored
+from rldebug.forensics.updates import resumed
 from rldebug.rule import NotEnough, Rule
 
 
@@ -20,8 +20,10 @@ class WeightsHardlyMove(Rule):
 
     ## What it checks
     How far all networks of an optimizer have moved from audit to audit, summed up, against their size: less than half
-    a percent over 100 steps or more. There was a gradient at all of the steps that were seen. Networks out of a file,
-    and those of a million weights and more, are not judged: they are fine-tuned.
+    a percent over 100 steps or more. There was a gradient at all of the steps that were seen. Or, where a policy is
+    learned by ratios: in no rollout that was looked at, from the first on, did many steps change the chance of any
+    action by as much as 0.2 %. Networks out of a file, and those of a million weights and more, are not judged: they
+    are fine-tuned.
 
     ## Why it matters
     At that pace the budget runs out before anything is learned.
@@ -52,9 +54,12 @@ class WeightsHardlyMove(Rule):
     steps: int = 100  # of the optimizer, between audits
     gradient: float = 1e-4  # norm at the steps that were seen, in the median
     largest: int = 1_000_000  # weights
+    ratio: float = 2e-3  # by which the chance of an action changes, at most
+    terms: int = 6  # ratios of a rollout that were looked at
+    rollouts: int = 3  # with such ratios
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        if restored(evidence) or evidence.noted("compile"):
+        if resumed(evidence) or evidence.noted("compile"):
             raise NotEnough("weights came out of a file")
         judged = False
         for name, each in evidence.optimizers.items():
@@ -79,16 +84,30 @@ class WeightsHardlyMove(Rule):
             if not since or min(since) < self.steps or stepped < self.steps or len(norms) < 4:
                 continue
             judged = True
-            if max(total) < self.moved and np.median(norms) > self.gradient and min(norms) > 0:
+            furthest = self._furthest(evidence, modules)
+            still = max(total) < self.moved
+            if (still or 0 < furthest < self.ratio) and np.median(norms) > self.gradient and min(norms) > 0:
                 created = each.get("created")
                 yield self.finding(
                     f"{stepped} steps of optimizer {name} hardly move its weights",
                     where=Where(file=created[0], line=created[1]) if created else None,
-                    seen=f"{', '.join(modules)} moved by {max(total):.2%} of their size in all; {each['class']}, "
-                    f"learning rate {float(each.get('lr_highest') or 0):g}, median gradient {np.median(norms):.3g}",
+                    seen=f"{', '.join(modules)} moved by {max(total):.2%} of their size in all"
+                    + ("; " if still else f", no action became more likely by {furthest:.2%} in a rollout; ")
+                    + f"{each['class']}, learning rate {float(each.get('lr_highest') or 0):g}, "
+                    f"median gradient {np.median(norms):.3g}",
                     expected="1 % in a hundred steps, or more",
                     help="raise the learning rate by 100; plain SGD needs another one than Adam",
                     confidence=0.85,
                 )
         if not judged:
             raise NotEnough(f"no optimizer was seen to move a network over {self.steps} steps")
+
+    def _furthest(self, script: Script, modules: list[str]) -> float:
+        """The largest change of a ratio, in any rollout; 0 where too few were seen."""
+        changes = []
+        for audit in script.audits:
+            terms = [each for each in audit.terms("policy") if "ratio" in each.arrays]
+            if len(terms) >= self.terms and all(set(each.get("reached") or ()) & set(modules) for each in terms):
+                changes.append(max(float(np.abs(each.arrays["ratio"] - 1.0).max()) for each in terms))
+        first = len(changes) >= self.rollouts and script.audits[0].update == 0
+        return max(changes) if first else 0.0

@@ -54,6 +54,7 @@ class FirstUpdateRatioOff(Rule):
         "ACT300",
         "ACT320",
         "ACT323",
+        "ACT331",
         "BUF300",
         "BUF301",
         "BUF368",
@@ -80,9 +81,9 @@ class FirstUpdateRatioOff(Rule):
             counted = each.counted
             if counted is not None and counted.size == ratio.size:
                 ratio = ratio[counted]
-            if len(ratio) < 8 or not (ratio > 0).all() or not np.isfinite(ratio).all():
+            if len(ratio) < 8 or not (ratio >= 0).all() or not np.isfinite(ratio).all():
                 continue
-            away = np.abs(np.log(ratio))
+            away = np.abs(np.log(np.maximum(ratio, 1e-30)))  # 0: an action that the loss takes for forbidden
             seen[number] = float((away > self.apart).mean()), float(away.mean()), each
         if len(seen) < self.audits:
             raise NotEnough(f"{len(seen)} first losses of a rollout with a clipped ratio, needs {self.audits}")

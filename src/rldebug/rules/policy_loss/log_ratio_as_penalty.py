@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rldebug.evidence.script import Script
+import numpy as np
+
+from rldebug.evidence.script import Event, Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.surrogates import surrogates
+from rldebug.forensics.surrogates import Surrogate, surrogates
 from rldebug.rule import NotEnough, Rule
 
 
@@ -51,8 +53,11 @@ class LogRatioAsPenalty(Rule):
             judged += 1
             others = [term for term in each.beside if term["kind"] == "other"]
             alone = len(others) == 1 and others[0]["op"] == "log-ratio" and "weight" not in others[0].arrays
+            masked = next((term for term in each.beside if _is_of_all_counted(term, each)), None)
             if alone and not (others[0].get("attached") or {}).get("action"):
                 found.append(others[0])
+            elif masked is not None:
+                found.append(masked)
         if judged < self.losses:
             raise NotEnough(f"{judged} policy losses, needs {self.losses}")
         if len(found) < max(self.losses, 0.5 * judged):
@@ -66,3 +71,19 @@ class LogRatioAsPenalty(Rule):
             help="use exp(d) - d - 1 with d = reference - logp, or put the log-ratio into the reward",
             confidence=0.85,
         )
+
+
+def _is_of_all_counted(term: Event, each: Surrogate) -> bool:
+    """The log-probs of the ratio once more, made smaller wherever the loss counts, and all by the same factor."""
+    logp, again = each.term.arrays.get("logp"), term.arrays.get("logp")
+    if logp is None or again is None or len(logp) != len(again) or term["kind"] not in ("policy", "classification"):
+        return False
+    if "ratio" not in each.term.arrays or "ratio" in term.arrays or "mask" not in each.term.arrays:
+        return False
+    kept = each.term.arrays["mask"] != 0
+    factor = float(term["scale"]) * np.ones(len(again))
+    for name in ("weight", "mask"):
+        factor = factor * term.arrays.get(name, 1.0)
+    if len(kept) != len(factor) or not kept.any() or not (factor[kept] > 0).all() or (factor[~kept] != 0).any():
+        return False
+    return bool(np.ptp(factor[kept]) < 1e-6 * factor[kept].max() and np.allclose(logp[kept], again[kept], atol=1e-5))

@@ -55,7 +55,7 @@ class ReferenceIsThePolicy(Rule):
         random = "Dropout" in evidence.modules.get(next(iter(modules)), {}).get("layers", {})
         twice = []
         for each in found:
-            width = each.passes[0].ids.shape[1] if each.passes else 0
+            width = each.passes[0].call.arrays["ids"].shape[1] if each.passes else 0
             seen: dict[tuple[int, str, bytes], int] = {}
             for event in each.audit.of("tokens"):
                 ids = event.arrays["ids"]

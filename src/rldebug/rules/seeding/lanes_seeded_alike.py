@@ -11,6 +11,7 @@ import numpy as np
 
 from rldebug.evidence.script import Audit, Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.worlds import evaluation_streams
 from rldebug.rule import NotEnough, Rule
 
 
@@ -94,12 +95,14 @@ class LanesSeededAlike(Rule):
 
 
 def _side_by_side(script: Script) -> Iterator[tuple[Sequence[Mapping[str, Any]], int]]:
-    """Vectors, and lists of at least three environments of one kind that are stepped about as often as one another."""
+    """Vectors, and lists of at least three environments of one kind that are stepped about as often as one another.
+    One that is only played to see how good the policy is belongs to none of them."""
     single: dict[str, list[Mapping[str, Any]]] = {}
+    played = evaluation_streams(script)
     for each in script.streams:
         if int(each.get("lanes", 1)) > 1:
             yield [each], int(each["lanes"])
-        else:
+        elif int(each["index"]) not in played:
             single.setdefault(str(each.get("name")), []).append(each)
     for streams in single.values():
         most = max(int(each["steps"]) for each in streams)

@@ -61,7 +61,7 @@ class SameSeedEveryEpisode(Rule):
             lanes = max(int(each.get("lanes") or 1) for each in streams)
             if len(starts) > lanes:
                 continue  # the seed does not decide how an episode begins
-            drawn = any(_drawn(each) for each in starts)
+            drawn = any(_drawn(each) for each in starts) or _others_differ(evidence, streams, starts)
             yield self.finding(
                 "every training episode is started with the same seed",
                 seen=f"reset(seed={seeds[0]}) at each of the first {len(seeds)} of {count} resets of "
@@ -101,6 +101,14 @@ def _starts(script: Script, streams: set[int]) -> list[NDArray[np.float32]]:
             if not np.isnan(obs).all():
                 found[obs.tobytes()] = obs
     return list(found.values())
+
+
+def _others_differ(script: Script, streams: Sequence[Stream], starts: Sequence[NDArray[np.float32]]) -> bool:
+    """Whether others of the kind, given other seeds, begin otherwise: then the seed does decide."""
+    own = {int(each["index"]) for each in streams}
+    alike = {int(each["index"]) for each in script.streams if name_of(each) == name_of(streams[0])} - own
+    known = {each.tobytes() for each in starts}
+    return bool(known) and any(each.tobytes() not in known for each in _starts(script, alike))
 
 
 def _drawn(obs: NDArray[np.float32]) -> bool:

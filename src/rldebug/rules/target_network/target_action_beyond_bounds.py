@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,7 +43,6 @@ class TargetActionBeyondBounds(Rule):
     code: ClassVar[str] = "TGT373"
     name: ClassVar[str] = "target-action-beyond-bounds"
     severity: ClassVar[Severity] = "warning"
-    status: ClassVar[Literal["stable", "nursery"]] = "nursery"  # never seen on a running program
     reads: ClassVar[str] = "Script"
     follows: ClassVar[tuple[str, ...]] = ("BUF370", "ACT372")
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.squashing import soft_log_probs
 from rldebug.forensics.targets import fit_targets
 from rldebug.rule import NotEnough, Rule
 
@@ -45,9 +46,22 @@ class EntropySubtractedInTarget(Rule):
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)
-        if not fits:
+        squashed = soft_log_probs(evidence)
+        if not fits and not squashed:
             raise NotEnough("the formula of no target was found")
 
+        added = [each for each in squashed if each.weight < 0]
+        if len(added) >= 2 and len(added) == len(squashed):
+            # Also of a network that learns the value of the state itself, as in the first SAC.
+            yield self.finding(
+                "the soft target adds the log-prob of the action",
+                where=added[0].where,
+                seen=f"with the coefficient {-added[0].weight:+.3g}, beside the value, in {len(added)} losses",
+                expected="a negative coefficient",
+                help="subtract alpha times the log-prob from the value",
+                confidence=0.95,
+            )
+            return
         for fit in fits:
             if (
                 fit.what == "q"

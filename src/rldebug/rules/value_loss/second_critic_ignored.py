@@ -35,7 +35,8 @@ class SecondCriticIgnored(Rule):
     `torch.min(q1_target(...), q2_target(...))` in the target of both.
 
     ## When it is fine
-    Ensembles whose members are to stay independent.
+    Ensembles whose members are to stay independent. A network that values the state alone, as in the first SAC, may
+    have the smaller of both in it: it is not judged.
 
     ## References
     Fujimoto et al. 2018, *Addressing Function Approximation Error in Actor-Critic Methods*.
@@ -51,7 +52,7 @@ class SecondCriticIgnored(Rule):
         fits = [each for each in fit_targets(evidence) if each.what == "q" and each.audits >= 2]
         if not fits or not actor_passes(evidence):
             raise NotEnough("the formula of no critic's target was found, beside an actor")
-        if _critics(evidence) != 2:
+        if _critics(evidence) != 2 or any(_of_the_state_alone(evidence, each.name) for each in fits):
             return
         if all(
             each.name.startswith("value of ") and not each.mistake and 0.3 < (each.gamma or 0.0) < 1.02 for each in fits
@@ -84,3 +85,15 @@ def _critics(script: Script) -> int:
             if len(rows) == 1:
                 most = max(most, len(made))
     return most
+
+
+def _of_the_state_alone(script: Script, name: str) -> bool:
+    """Whether the network of the target is given what the actor is given, and no action."""
+    module = name.removeprefix("value of ").split("[")[0].split(".output")[0]
+    for audit in script.audits:
+        seen = {each.arrays["input"].shape[1] for each in audit.acting if each.arrays.get("input") is not None}
+        for call in audit.calls:
+            given = call.arrays.get("input")
+            if call["module"] == module and given is not None and "input1" not in call.arrays:
+                return given.shape[1] in seen
+    return False

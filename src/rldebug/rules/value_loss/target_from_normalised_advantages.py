@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from rldebug.evidence.script import Script
-from rldebug.finding import Finding, Severity
+from rldebug.finding import Finding, Severity, Where
 from rldebug.forensics.targets import fit_targets, fit_weights
+from rldebug.forensics.token_rewards import tables
 from rldebug.rule import NotEnough, Rule
 
 
@@ -46,10 +49,12 @@ class TargetFromNormalisedAdvantages(Rule):
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits, weights = fit_targets(evidence), fit_weights(evidence)
-        if not fits and not weights:
+        written = _of_tokens(evidence)
+        if not fits and not weights and written is None:
             raise NotEnough("the formula of no target was found")
         seen = [(each.where, each.rows) for each in fits if each.mistake == "normalised" and each.audits >= 2]
         seen += [(each.where, each.rows) for each in weights if each.unit]
+        seen += written or []
         for where, rows in seen[:1]:
             yield self.finding(
                 "the critic's targets are built from normalised advantages",
@@ -59,3 +64,26 @@ class TargetFromNormalisedAdvantages(Rule):
                 help="form returns = advantages + values before normalising",
                 confidence=0.95,
             )
+
+
+def _of_tokens(evidence: Script) -> list[tuple[Where, int]] | None:
+    """Of answers: where target − value is what the policy is weighted with, and that has a mean of 0 and a spread of 1.
+    None where no round has both."""
+    judged, wrong = 0, []
+    for table in tables(evidence):
+        found = table.learned
+        if found is None:
+            continue
+        inside = (found.mask != 0) & np.isfinite(found.weight)
+        both = inside & np.isfinite(found.value) & np.isfinite(found.target)
+        if both.sum() < 64 or not inside[table.length >= 0].any():
+            continue
+        judged += 1
+        over, weight = (found.target - found.value)[both], found.weight[both]
+        spread = float(found.weight[inside].std())
+        unit = abs(spread - 1) < 5e-3 and abs(float(found.weight[inside].mean())) < 5e-3
+        if unit and np.abs(over - weight).max() < 1e-3:
+            wrong.append((table.round.passes[0].call.where, int(both.sum())))
+    if not judged:
+        return None
+    return wrong if len(wrong) >= max(2, 0.9 * judged) else []

@@ -62,9 +62,14 @@ class ValueOfAnotherPlace(Rule):
                     (values[order] for order in range(each.call.order, each.call.order - 4, -1) if order in values),
                     None,
                 )
-                if event is None or event.arrays["gradient"].shape != each.ids.shape or not each.labels_at(1) >= 0.9:
+                if event is None or not each.labels_at(1) >= 0.9:
                     continue
-                pushed = np.abs(event.arrays["gradient"]) > 0
+                gradient = event.arrays["gradient"]
+                if gradient.shape == (len(each.ids), each.ids.shape[1] - 1):  # the last token was not given
+                    gradient = np.pad(gradient, ((0, 0), (0, 1)))
+                if gradient.shape != each.ids.shape:
+                    continue
+                pushed = np.abs(gradient) > 0
                 places = written_places(each)
                 rows = pushed.any(axis=1) & (each.length >= 2)
                 if rows.sum() < 8:

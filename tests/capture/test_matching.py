@@ -1,0 +1,47 @@
+"""Rows of a network's input, traced to the observations that they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from tests.programs.data import WIDTH, Drift, net, tensor
+from tests.watched import watched
+
+
+def normalising(steps: int = 90) -> None:
+    """What follows a step is valued with the statistics of before it; then they move on, and it is acted on."""
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    env, value = Drift(), net(1)
+    optimizer = torch.optim.Adam(value.parameters(), 1e-3)
+    seen: list[np.ndarray] = [rng.normal(size=WIDTH) for _ in range(20)]
+
+    def normalised(obs: np.ndarray) -> np.ndarray:
+        return (obs - np.mean(seen, axis=0)) / np.std(seen, axis=0)
+
+    raw, _ = env.reset()
+    obs, stored = normalised(raw), []
+    for step in range(1, steps):
+        with torch.no_grad():
+            value(tensor(obs)[None])
+        raw, reward, terminated, truncated, _ = env.step(0)
+        with torch.no_grad():
+            value(tensor(normalised(raw))[None])
+        stored.append((obs, reward))
+        raw = env.reset()[0] if terminated or truncated else raw
+        seen.append(raw)
+        obs = normalised(raw)
+        if step % 16 == 0:
+            rows = tensor([each for each, _ in stored[-16:]])
+            loss = (value(rows)[:, 0] - tensor([each for _, each in stored[-16:]])).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+
+def test_rows_are_known_that_were_valued_before_they_were_acted_on() -> None:
+    _, script = watched(normalising)
+    learned = [each for _, each in script.events("call") if each["grad"] and not each["acting"]]
+    assert learned
+    assert np.mean([(each.arrays["rows"] >= 0).mean() for each in learned]) > 0.9
