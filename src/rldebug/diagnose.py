@@ -13,7 +13,7 @@ from rldebug.config import Config, ConfigError
 from rldebug.evidence.crash import Crash
 from rldebug.evidence.run import FACTS, Run
 from rldebug.evidence.source import Source
-from rldebug.finding import Finding, Report, Severity, rank
+from rldebug.finding import OUT_OF_TIME, Finding, Report, Severity, rank
 from rldebug.rule import NotEnough, Rule
 
 _BY_HOOKS = {
@@ -61,7 +61,7 @@ def diagnose(
                 skipped[rule.code] = reason
                 continue
             if until is not None and time.process_time() > until:
-                skipped[rule.code] = "not run: the report took too long; `rldebug report` runs it"
+                skipped[rule.code] = OUT_OF_TIME
                 continue
             made: list[Finding] = []
             try:

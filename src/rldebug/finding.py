@@ -15,6 +15,7 @@ Severity = Literal["error", "warning", "note"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 COMPONENTS: tuple[str, ...] = tuple(PREFIXES.values())
+OUT_OF_TIME = "needs more time, which `rldebug report` takes"  # why a rule did not run that could have
 
 # A note never makes a component suspect: a healthy program may carry notes and must stay unsuspected.
 _WEIGHT: dict[Severity, float] = {"error": 1.0, "warning": 0.7, "note": 0.0}
@@ -157,6 +158,11 @@ class Report:
     @property
     def clean(self) -> bool:
         return not any(finding.severity != "note" for finding in self.findings)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether rules that could have run were left out, because it took too long."""
+        return OUT_OF_TIME in self.skipped.values()
 
     @property
     def suspects(self) -> tuple[Suspect, ...]:

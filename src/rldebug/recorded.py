@@ -235,8 +235,6 @@ def as_shown(report: Report) -> Report:
 def _in_short(reason: str) -> str:
     if reason.endswith(_LACKS):
         return "needs what was not seen in the program"
-    if reason.startswith("not run: the report took too long"):
-        return "needs more time, which `rldebug report` takes"
     return reason
 
 

@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 
 from rldebug.evidence.learning import Learning
-from rldebug.finding import Finding, Report, Where
+from rldebug.finding import OUT_OF_TIME, Finding, Report, Where
 from rldebug.render.terminal import block, in_words, print_report, reasons, render
 
 FLIPPED = Finding(
@@ -95,6 +95,12 @@ def test_no_line_is_wider_than_the_terminal():
     for width in (60, 80, 100):
         for line in render(REPORT, curve=CURVE, width=width).plain.splitlines():
             assert len(line) <= width, line
+
+
+def test_a_report_that_ran_out_of_time_gives_no_all_clear():
+    text = render(Report("run", checked=("ENT001",), skipped={"TGT001": OUT_OF_TIME})).plain
+    assert text.startswith("nothing wrong found so far, but the diagnosis is unfinished · 1 rule ran · 1 could not")
+    assert "`rldebug report`" in text
 
 
 def test_a_clean_report_says_what_ran():

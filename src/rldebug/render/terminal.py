@@ -151,6 +151,8 @@ def headline(report: Report) -> tuple[str, str]:
     """What was found, and how much was looked at."""
     counts = Counter(finding.severity for finding in report.roots)
     nothing = "nothing wrong found" if report.checked else "nothing could be checked"
+    if report.unfinished:
+        nothing += " so far, but the diagnosis is unfinished"
     parts = [nothing] if report.clean else []
     parts += [count(counts[each], each) for each in SEVERITIES if counts[each]]
     looked = ""
@@ -168,7 +170,7 @@ def summary(report: Report, width: int = _PIPED) -> Text:
     found, looked = headline(report)
     why = f": {reasons(report.skipped)}" if report.skipped else ""
     text = Text(wrap(found + looked + why, width, 2, first=0) + "\n")
-    text.stylize("bold green" if report.clean else "bold", 0, len(found))
+    text.stylize("bold green" if report.clean and not report.unfinished else "bold", 0, len(found))
     return text
 
 
