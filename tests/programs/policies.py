@@ -32,7 +32,7 @@ class Agent:
     def __init__(self, bug: str, numbers: bool) -> None:
         self.bug, self.numbers = bug, numbers
         self.policy = net(1) if numbers else net(3)
-        self.scale = nn.Parameter(torch.zeros(1))
+        self.scale = nn.Parameter(torch.full((1,), -0.6 if bug == "log-prob of the clipped" else 0.0))
         if not numbers:
             with torch.no_grad():
                 [each for each in self.policy.modules() if isinstance(each, nn.Linear)][-1].weight.mul_(4)
@@ -60,7 +60,7 @@ class Agent:
         if self.numbers:
             noise = torch.rand_like(dist.mean) if self.bug == "one side" else torch.randn_like(dist.mean)
             action = dist.mean + dist.stddev * noise * (3 if self.bug == "wide noise" else 1)
-            logp = dist.log_prob(action).sum(-1)
+            logp = dist.log_prob(action.clamp(-1, 1) if self.bug == "log-prob of the clipped" else action).sum(-1)
             given = action.clamp(0, 1) if self.bug == "tiny range" else action.clamp(-1, 1)
             return (given if self.bug == "clipped stored" else action), logp, given
         if self.bug == "softmax of probabilities drawn":
@@ -103,10 +103,11 @@ def ppo(bug: str = "", *, numbers: bool = False, phases: int = 5, lanes: int = 8
     obs, _ = envs.reset()
     for _ in range(phases + 3 * (bug == "entropy drowns")):
         rows: list[Any] = []
-        for _ in range(horizon):
+        for step in range(horizon):
             with torch.no_grad():
                 action, logp, given = agent.act(tensor(obs))
-                rows.append([obs.copy(), action, logp, critic(tensor(obs))[:, 0]])
+                unit = 1.5 if step and bug == "stored in other units" else 1.0
+                rows.append([obs * unit, action, logp, critic(tensor(obs))[:, 0]])
             obs, reward, _, _, _ = envs.step(given.numpy())
             rows[-1].append(reward)
         data = [torch.stack([tensor(row[each]) for row in rows]).flatten(0, 1) for each in range(5)]

@@ -82,9 +82,12 @@ def _fresh(script: Script, audit: Audit, term: Event, drawn: frozenset[int]) -> 
             return term.update == audit.update and roles_of(script).on_policy is True
         oldest = int(audit.nodes.update[sure].min())
         return oldest >= audit.update and not _stepped(script, audit, term, oldest)
-    # Without an environment: the actions were drawn just before, and this is the first loss after that.
+    # Without an environment, or with inputs that nobody acted on: the actions were drawn just before, and this is the
+    # first loss after that. The few rows that are known must be of that time too: else it was an evaluation that drew.
     before = [each for each in drawn if each <= term.update]
-    return bool(before) and not known.any() and not _stepped(script, audit, term, max(before))
+    if not before or (known.any() and int(audit.nodes.update[places[known]].min()) < max(before)):
+        return False
+    return not _stepped(script, audit, term, max(before))
 
 
 def _stepped(script: Script, audit: Audit, term: Event, since: int) -> bool:

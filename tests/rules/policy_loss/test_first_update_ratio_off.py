@@ -10,6 +10,15 @@ def test_fires_where_the_policy_acts_with_a_temperature():
     assert finding.seen
 
 
+def test_fires_where_a_few_actions_had_another_log_prob():
+    (finding,) = findings(lambda: ppo("log-prob of the clipped", numbers=True), CODE, overhead_budget=1.0)
+    assert "the others are exactly 1" in finding.seen
+
+
+def test_fires_where_the_network_is_given_what_it_never_acted_on():
+    assert findings(lambda: ppo("stored in other units"), CODE, overhead_budget=1.0)
+
+
 def test_quiet_where_old_and_new_are_computed_alike():
     assert not found(CODE)
 

@@ -69,11 +69,13 @@ class FirstUpdateRatioOff(Rule):
     audits: int = 2  # with a first loss that can be judged
     apart: float = 0.03  # nats: more than rounding, half precision included
     share: float = 0.2  # of the rows
+    few: float = 0.05  # of the rows, where the others are exactly 1
     mean: float = 0.04  # nats, of the rows' mean
     mixed: float = 0.15  # nats, where some of it is computed in half precision
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         seen: dict[int, tuple[float, float, Surrogate]] = {}
+        some: dict[int, bool] = {}
         for each in surrogates(evidence):
             ratio, number = each.ratio, each.audit.number
             if not each.fresh or number in seen or ratio is None or not each.term.get("clip"):
@@ -84,29 +86,44 @@ class FirstUpdateRatioOff(Rule):
             if len(ratio) < 8 or not (ratio >= 0).all() or not np.isfinite(ratio).all():
                 continue
             away = np.abs(np.log(np.maximum(ratio, 1e-30)))  # 0: an action that the loss takes for forbidden
-            seen[number] = float((away > self.apart).mean()), float(away.mean()), each
+            share, mean = float((away > self.apart).mean()), float(away.mean())
+            seen[number] = share, mean, each
+            # A drift of inputs or statistics moves all rows a little; a wrong log-prob of some, only those.
+            some[number] = self._some_only(each)
         if len(seen) < self.audits:
             raise NotEnough(f"{len(seen)} first losses of a rollout with a clipped ratio, needs {self.audits}")
         # A policy that starts exactly uniform gives all actions the same log-prob: the first one may not show it.
         least = self.mixed if evidence.noted("amp") else self.mean
-        bad = [share > self.share and mean > least for share, mean, _ in seen.values()]
+        bad = [some[number] or (share > self.share and mean > least) for number, (share, mean, _) in seen.items()]
         # Nor does it where nothing was learned yet, and a copy acts that is never renewed.
         start = next(iter(seen.values()))[2]
         begun = bad[0] or _even(start) or (start.term.update == 0 and len(bad) > self.audits)
         if not all(bad[1:]) or not begun:
             return
-        share, mean, first = next(each for each, wrong in zip(seen.values(), bad, strict=True) if wrong)
+        number, (share, mean, first) = next(each for each, wrong in zip(seen.items(), bad, strict=True) if wrong)
+        rest = "; the others are exactly 1" if some[number] else ""
         yield self.finding(
             "the ratio is not 1 although the policy has not changed since it acted",
             where=first.term.where,
             seen=f"|log ratio| {mean:.2g} on average, above {self.apart} in {share:.0%} of the rows of the first "
-            f"loss; so in {sum(bad)} of {len(bad)} rollouts",
+            f"loss{rest}; so in {sum(bad)} of {len(bad)} rollouts",
             expected="a ratio of 1 in the first loss after acting",
             help="compute the log-probs of the loss as when acting: same mask, same input, same mode, same action",
             confidence=0.95,
             # Memories that are begun anew in the middle of an episode make it differ too, and that is often accepted.
             severity="warning" if any(recurrent(evidence, each) for each in first.term.get("reached") or ()) else None,
         )
+
+    def _some_only(self, surrogate: Surrogate) -> bool:
+        """Of the rows that somebody acted on: padding has no log-prob of its own."""
+        rows, ratio = surrogate.term.arrays.get("rows"), surrogate.ratio
+        if rows is None or ratio is None or len(rows) != len(ratio):
+            return False
+        known = surrogate.audit.nodes.index(rows) >= 0
+        if known.mean() < 0.9:
+            return False
+        away = np.abs(np.log(np.maximum(ratio[known], 1e-30)))
+        return float((away > self.apart).mean()) > self.few and float(np.median(away)) < 1e-4
 
 
 def _even(surrogate: Surrogate) -> bool:
