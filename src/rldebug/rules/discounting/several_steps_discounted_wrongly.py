@@ -98,7 +98,7 @@ def misdiscounted(fit: Fit, setting: float | None) -> tuple[str, str, str] | Non
     if not near:
         return None
     return (
-        f"the value {fit.n} steps on is discounted as if it were {near[0]} steps on",
+        f"the value {fit.n} steps on is discounted as if it were {near[0]} step{'' if near[0] == 1 else 's'} on",
         f"the bootstrap is multiplied by {fit.power:.4g}, which is {gamma:.4g} to the power of {near[0]}",
         f"{gamma:.4g} to the power of {fit.n}, {gamma**fit.n:.4g}",
     )

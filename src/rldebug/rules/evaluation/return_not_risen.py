@@ -63,12 +63,12 @@ class ReturnNotRisen(Rule):
             return  # all alike: other rules speak of that
         if seen.chance < self.chance or seen.visible > self.visible * seen.spread:
             return
-        share = f", which is {seen.visible / abs(seen.before):.0%}" if abs(seen.before) > 1e-9 else ""
+        share = f" ({seen.visible / abs(seen.before):.0%})" if abs(seen.before) > seen.visible else ""
         yield self.finding(
             "returns are no better than before the first update",
             where=Where(update=updates),
             seen=f"{seen.after:.4g} over the last {seen.counts[1]} episodes, {seen.before:.4g} over the first "
-            f"{seen.counts[0]}; a gain of {seen.visible:.3g}{share} would have shown by now with 95 %",
+            f"{seen.counts[0]}; a gain of {seen.visible:.3g}{share} would have shown by now, with 95 % certainty",
             expected="returns that rise, or a longer run",
             help="compare with the steps that published runs need; then train on the smallest version of the task",
             confidence=0.7,

@@ -74,7 +74,7 @@ class NonfiniteNetworkOutput(Rule):
             where=place,
             seen=first.seen,
             expected="finite outputs while observations and rewards are finite",
-            help="an update in between did it: record them all (every=1) with the trap nonfinite-gradient set"
+            help="one in between did it: rldebug.watch(every=1, traps={'nonfinite-gradient': 'raise'}) stops at it"
             if not first.sure
             else "keep logs, roots and standard deviations in their domain: add an epsilon or use a stable form",
             confidence=first.confidence,
