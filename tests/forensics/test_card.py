@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.forensics.simulated import gae
 from tests.programs.formula_learners import replays, rollouts
+from tests.programs.targets import seen
 from tests.watched import watched
 
 from rldebug.evidence.script import Script
@@ -51,4 +52,10 @@ def test_a_learner_from_a_replay_has_its_target_network_and_ratio() -> None:
     assert found["target_networks"]
     said = lines(found)
     assert any("learned from" in each for each in said)
-    assert any("follows" in each for each in said)
+    assert any("a copy of" in each for each in said)  # it is never renewed
+
+
+def test_a_target_network_that_never_changes_is_not_said_to_follow() -> None:
+    said = lines(program_of(seen("q_learner", "local name")))
+    assert any("did not change in" in each for each in said)
+    assert not any(" follows " in each for each in said)

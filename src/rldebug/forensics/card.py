@@ -214,6 +214,8 @@ def _target_networks(script: Script) -> Iterator[dict[str, Any]]:
             found["tau"] = float(f"{np.median(taus):.4g}")
         elif len(each.loads) > 2:
             found["copied_every"] = round(float(np.median(np.diff(each.loads))))
+        elif each.still and each.span and not each.loaded:
+            found["unchanged_for"] = each.span
         yield found
 
 

@@ -97,6 +97,10 @@ def _batches(batches: Mapping[str, Any]) -> str:
 
 
 def _follower(each: Mapping[str, Any]) -> str:
+    if "unchanged_for" in each:
+        return (
+            f"{each['name']}, a copy of {each['follows']}, did not change in {thousands(each['unchanged_for'])} updates"
+        )
     said = f"{each['name']} follows {each['follows']}"
     if "tau" in each:
         return f"{said}, τ {each['tau']:g}"
