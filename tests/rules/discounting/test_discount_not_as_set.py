@@ -55,6 +55,15 @@ def test_fires_where_the_setting_lies_at_hand() -> None:
         assert len(found(DiscountNotAsSet(), replace(script, notes=[note]))) == 1
 
 
+def test_quiet_where_a_constant_of_the_module_has_another_number() -> None:
+    script = on_policy(lambda of: gae(of, 0.93))
+    counts = []
+    for how in (0, 1, 2):
+        note = {"kind": "setting", "name": "gamma", "value": 0.98, "holder": "", "how": how}
+        counts.append(len(found(DiscountNotAsSet(), replace(script, notes=[note]))))
+    assert counts == [1, 0, 0]
+
+
 def test_fires_in_a_program_that_was_watched() -> None:
     assert findings(lambda: rollouts(lambda of: gae(of, 0.99**2)), "DIS311")
 

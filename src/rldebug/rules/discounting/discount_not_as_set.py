@@ -23,8 +23,9 @@ class DiscountNotAsSet(Rule):
     steps within episodes were made: it fits them down to rounding. Its coefficient of what follows is the discount as
     it is really applied. It is held against the setting of that name, be it an option or what lies at hand where the
     loss is computed: nothing is discounted, or twice, or with another number. A power of the setting, beyond its
-    square, may be that of longer steps, and is left alone. Without a setting, only a discount that is the exact square
-    of a usual one is spoken of.
+    square, may be that of longer steps, and is left alone; so is another number than a constant of the module, which
+    may be meant for something else. Without a setting, only a discount that is the exact square of a usual one is
+    spoken of.
 
     ## Why it matters
     The program solves another task than the one it was told to: with γ² it looks half as far ahead.
@@ -66,23 +67,23 @@ class DiscountNotAsSet(Rule):
         fit = next(each for each in fits if each.gamma is not None)
         setting = told(evidence, "discount")
         lam = told(evidence, "lam")
-        if setting is None:
-            root = squared(gamma)
-            how = None if root is None else f"{root:g}², as if it were applied twice"
-            expected = "" if root is None else f"{root:g}"
-        elif abs(gamma - setting) < self.near:
+        if setting is not None and abs(gamma - setting) < self.near:
             return
-        else:
+        how, expected = None, ""
+        if setting is not None:
             twice, swapped = abs(gamma - setting**2) < 1e-4, lam is not None and abs(gamma - lam) < 1e-4
             none = abs(gamma - 1.0) < 1e-4
+            other = told(evidence, "discount", far=False) is not None and not self._of_longer_steps(gamma, setting)
             how = (
                 "the setting applied twice" if twice
                 else "the setting of λ" if swapped
                 else "1: nothing is discounted" if none
-                else None if self._of_longer_steps(gamma, setting)
-                else "another number than the setting"
+                else "another number than the setting" if other
+                else None
             )  # fmt: skip
             expected = f"{setting:g}, as it was set"
+        if how is None and (root := squared(gamma)) is not None:
+            how, expected = f"{root:g}², as if it were applied twice", f"{root:g}"
         if how is not None and not any(each.mistake or each.order for each in fits):
             yield self.finding(
                 f"the discount that is applied is {gamma:.5g}",
