@@ -7,11 +7,13 @@ from functools import cache
 from rldebug.evidence.script import Script
 from rldebug.evidence.synonyms import AMBIGUOUS, NAMES
 
+_OF_MODULE = 1  # as capture/within_reach.py has it
 
-def told(script: Script, concept: str, *, far: bool = True) -> float | None:
+
+def told(script: Script, concept: str, *, constants: bool = True) -> float | None:
     """The number that settings of this meaning have, where they all have the same one: the options of the program,
-    else what lies nearest to where its losses are computed. `far`: be it a constant of the module, or a field of
-    something that is held there; these may be meant for something else."""
+    else what lies nearest to where its losses are computed. `constants`: be it one of the module, which may be meant
+    for another program in the same file."""
     names = _names(concept)
     values = {
         float(note["value"])
@@ -21,7 +23,7 @@ def told(script: Script, concept: str, *, far: bool = True) -> float | None:
         and not isinstance(note.get("value"), bool)
     }
     near = [note for note in script.noted("setting") if note["name"] in names] if not values else []
-    near = near if far else [note for note in near if not note["how"]]
+    near = near if constants else [note for note in near if note["how"] != _OF_MODULE]
     nearest = min((int(note["how"]) for note in near), default=0)
     values |= {round(float(note["value"]), 6) for note in near if note["how"] == nearest}  # some are of float32
     return values.pop() if len(values) == 1 else None

@@ -54,7 +54,7 @@ class TraceDecayNotAsSet(Rule):
         if not fits:
             raise NotEnough("the formula of no target was found")
 
-        lam, setting = trace_decay(evidence), told(evidence, "lam")
+        lam, setting = trace_decay(evidence), told(evidence, "lam", constants=False)
         if lam is None or setting is None or not 0.0 <= setting <= 1.0:
             raise NotEnough("λ is not known, or was not set by a name that is known")
         if not any(each.of == "advantage" for each in fit_weights(evidence)):

@@ -73,7 +73,9 @@ class DiscountNotAsSet(Rule):
         if setting is not None:
             twice, swapped = abs(gamma - setting**2) < 1e-4, lam is not None and abs(gamma - lam) < 1e-4
             none = abs(gamma - 1.0) < 1e-4
-            other = told(evidence, "discount", far=False) is not None and not self._of_longer_steps(gamma, setting)
+            other = told(evidence, "discount", constants=False) is not None and not self._of_longer_steps(
+                gamma, setting
+            )
             how = (
                 "the setting applied twice" if twice
                 else "the setting of λ" if swapped
