@@ -67,9 +67,11 @@ def _of_site(script: Script, terms: Sequence[tuple[Audit, Event]]) -> QFormula |
     world = world_of(script)
     batches = _batches(world, terms, _all_over(len(terms)))
     formula = fit_batches(batches) if batches else None
-    if formula is None and len(terms) > _TERMS:  # what goes wrong later may hide it
-        batches = _batches(world, terms, range(len(terms)))
-        formula = fit_batches(batches) if batches else None
+    if len(terms) > _TERMS and not _ends_told(formula):  # what goes wrong later may hide it
+        early = _batches(world, terms, range(len(terms)))
+        first = fit_batches(early) if early else None
+        if formula is None or _ends_told(first):
+            batches, formula = early, first
     if not any("index" in term.arrays for _, term in terms):
         return formula
     if formula is not None:
@@ -88,6 +90,10 @@ def _of_site(script: Script, terms: Sequence[tuple[Audit, Event]]) -> QFormula |
         return replace(of_several(near, None), mistake="near", endings=(), crossed=(0, 0))
     free = free_formula(world, terms)
     return None if free is None else of_free(free)
+
+
+def _ends_told(formula: QFormula | None) -> bool:
+    return formula is not None and any(each.kind == "terminated" for each in formula.endings)
 
 
 def _batches(world: World, terms: Sequence[tuple[Audit, Event]], order: Iterable[int]) -> list[Batch]:
