@@ -11,7 +11,7 @@ export MKL_NUM_THREADS := 1
 export NUMBA_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-integrations check slow docs wheel new format bench zoo learning clean
+.PHONY: help demo test test-integrations libraries check slow docs wheel new format bench zoo learning clean
 
 help:  ## list these verbs
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1\t/p' $(MAKEFILE_LIST) | expand -t 19
@@ -23,7 +23,9 @@ test: $(VENV)/.installed $(VENV)/.browser  ## the quick tests
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 test-integrations: $(VENV)/.integrations  ## each integration beside the real library, and a Ray cluster of two nodes (minutes)
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m integration -o faulthandler_timeout=900
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m integration -o faulthandler_timeout=900 $(ONLY)
+
+libraries: $(VENV)/.integrations  ## install the libraries that the integrations are for
 
 check: $(VENV)/.installed  ## lint, types, import order, CATALOGUE.md current
 	$(BIN)/ruff check .

@@ -1,3 +1,4 @@
+import gc
 import os
 
 # Before torch or numpy are imported: on shared cores two threads can be ten times slower than one.
@@ -8,6 +9,12 @@ import pytest
 import torch
 
 torch.set_num_threads(1)
+
+
+def pytest_collection_finish():
+    """What is imported and collected by now is no garbage: else every collection goes through thousands of tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -56,8 +56,8 @@ def test_a_cell_that_fails_is_reported_on_and_stays_failed(shell, capsys):
     text = said(capsys)
     assert isinstance(result.error_in_exec, ZeroDivisionError)
     assert "notebook.py" not in text  # no frame of ours in the traceback
-    assert "----> 3 1 / 0" in text
-    assert "──▶ In[1]:3" in text
+    assert "----> 4 1 / 0" in text  # the magic is its first line
+    assert "──▶ In[1]:4" in text
     assert "<ipython-input" not in text
 
 

@@ -114,7 +114,7 @@ class Magic:
         given back, and so displayed."""
         __tracebackhide__ = True
         shell = self._shell
-        code = shell.transform_cell(cell)
+        code = "\n" + shell.transform_cell(cell)  # the magic is the first line of the cell, as its author counts
         name = shell.compile.cache(code, shell.execution_count, raw_code=cell)  # its lines, for tracebacks and findings
         tree = shell.transform_ast(shell.compile.ast_parse(code, filename=name))
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
