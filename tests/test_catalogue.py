@@ -23,7 +23,7 @@ from rldebug.evidence.run import FACTS, Run, read_run
 from rldebug.rule import NotEnough, Rule
 from rldebug.watch import watch
 from tests import planted_envs, planted_sources, planted_trl
-from tests.commands.test_run_children import ABOUT_RANKS
+from tests.commands.test_run_children import ABOUT_ACTORS, ABOUT_RANKS
 from tests.planted_algos import plant as planted_algos
 from tests.wild.test_wild import PROGRAMS
 from tests.zoo import plant
@@ -375,7 +375,8 @@ def test_every_stable_rule_is_found_in_the_wild():
     planted |= {planted_algos.bug(name).EXPECT for name in planted_algos.bugs()}
     planted |= {planted_trl.planted(name).EXPECT for name in planted_trl.names()}
     planted |= {rule.code for rule in rules() for each in planted_sources.programs() if rule.name == each.names[0]}
-    planted |= {code for module in PROGRAMS.values() for code in module.FAULTS.values()} | set(ABOUT_RANKS)
+    planted |= {code for module in PROGRAMS.values() for code in module.FAULTS.values()}
+    planted |= {*ABOUT_RANKS, *ABOUT_ACTORS}
     planted |= {
         each.read_text(encoding="utf-8").partition("\n")[0].split()[2]
         for each in (TESTS / "planted_slow").glob("*.py")

@@ -67,6 +67,10 @@ def test_a_finding_that_no_report_could_hold_is_refused_where_it_is_made(wrong, 
             Where("train.py", 88, 1536, 1234567, "policy.0.weight"),
             "train.py:88 · policy.0.weight · update 1 536 · 1 234 567 env steps",
         ),
+        (Where("gae.py", 40, end_line=52, function="gae"), "gae.py:40–52 in gae"),
+        (Where("gae.py", 40, 3, end_line=52), "gae.py:40–52 · update 3"),
+        (Where("train.py", 40, seen_at="train.py:247"), "train.py:40 · seen at line 247"),
+        (Where("gae.py", 40, seen_at="train.py:247"), "gae.py:40 · seen at train.py:247"),
     ],
 )
 def test_a_place_reads_from_the_line_to_the_step(where, text):
@@ -101,6 +105,8 @@ def test_numbers_of_numpy_become_plain():
 def test_there_and_back():
     whole = finding(where=Where("train.py", 3, 4, 5, "w"), follows=("POL007", "POL008"))
     assert Finding.from_dict(json.loads(json.dumps(whole.to_dict()))) == whole
+    several = finding(where=Where("gae.py", 3, end_line=9, function="gae", seen_at="train.py:88"))
+    assert Finding.from_dict(json.loads(json.dumps(several.to_dict()))) == several
 
 
 # ── ranking ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -173,7 +179,9 @@ codes = st.builds(
 )
 words = st.text(max_size=12)
 maybe = st.one_of(st.none(), st.integers(0, 2**62))
-places = st.builds(Where, st.none() | words, maybe, maybe, maybe, st.none() | words)
+places = st.builds(
+    Where, st.none() | words, maybe, maybe, maybe, st.none() | words, maybe, maybe, st.none() | words, st.none() | words
+)
 
 
 @st.composite

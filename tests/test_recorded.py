@@ -102,3 +102,21 @@ def test_the_text_of_the_program_is_judged_too_and_remarks_about_it_are_left_out
     report = examine(recorded(tmp_path / "run"), Config(), "report")
     told = [(each.code, each.where.line) for each in report.findings if each.where.file == "train.py"]
     assert told == [("TGT620", 4)]
+
+
+def test_findings_stay_where_they_showed_if_the_text_cannot_be_followed(tmp_path, monkeypatch):
+    folder(tmp_path / "run", counts(updates=1))
+    text = "def sync(old):\n    old.load_state_dict(old.state_dict())\n"
+    (tmp_path / "run" / "sources.jsonl").write_text(json.dumps({"file": "train.py", "text": text}), encoding="utf-8")
+
+    def fails(findings, script, sources):
+        raise RecursionError("too deep")
+
+    seen = recorded(tmp_path / "run")
+    before = examine(seen, Config(), "report")
+    monkeypatch.setattr("rldebug.recorded.placed", fails)
+    report = examine(seen, Config(), "report")
+    assert "TGT620" in {each.code for each in report.findings}
+    assert report.findings == before.findings
+    assert "places" not in before.broken
+    assert "too deep" in report.broken["places"]

@@ -36,11 +36,15 @@ def watch(given: Given, *, late: bool = False) -> Callable[[], None]:
     """Never raises; gives what is to be called at the end, which never raises either. `late`: it has begun already."""
     folder = Path(given[0])
     try:
+        from rldebug.capture.elsewhere import FILE, Teller
+        from rldebug.capture.ring import Ring
         from rldebug.capture.session import Options, Session
         from rldebug.follow import Follower
 
         folder.mkdir(parents=True, exist_ok=True)
         session = Session(folder, Options(overhead_budget=given[1], without=given[2], late=late))
+        if (folder / FILE).exists():
+            session.told = Teller(session, Ring(folder / FILE))
         follower = Follower(session, folder)
         session.install()
     except Exception:

@@ -19,6 +19,7 @@ OUT_OF_TIME = "needs more time, which `rldebug report` takes"  # why a rule did 
 
 # A note never makes a component suspect: a healthy program may carry notes and must stay unsuspected.
 _WEIGHT: dict[Severity, float] = {"error": 1.0, "warning": 0.7, "note": 0.0}
+_RARE = ("end_line", "function", "seen_at")  # of a place: in the report only where they are known
 _FOLDED = 0.25  # a folded finding still speaks for its component, but quietly
 
 
@@ -32,16 +33,22 @@ class Where:
     env_step: int | None = None
     tensor: str | None = None
     column: int | None = None  # of the line, counted from 1
+    end_line: int | None = None  # the last, where it is one of several lines
+    function: str | None = None  # that these lines stand in
+    seen_at: str | None = None  # file:line where it showed, where that is not where it was done
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.file and self.line else self.file
         if place and self.line and self.column:
             place += f":{self.column}"
+        if place and self.end_line:
+            place += f"–{self.end_line}" + (f" in {self.function}" if self.function else "")
         parts = [
             place,
             self.tensor,
             None if self.update is None else f"update {thousands(self.update)}",
             None if self.env_step is None else f"{thousands(self.env_step)} env steps",
+            None if self.seen_at is None else f"seen at {self.seen_at.replace(f'{self.file}:', 'line ', 1)}",
         ]
         return " · ".join(part for part in parts if part)
 
@@ -113,6 +120,7 @@ class Finding:
                 "env_step": _whole(self.where.env_step),
                 "tensor": self.where.tensor,
                 "column": _whole(self.where.column),
+                **{name: value for name in _RARE if (value := getattr(self.where, name)) is not None},
             },
             "follows": list(self.follows),
             **({} if self.speedup is None else {"speedup": round(float(self.speedup), 4)}),

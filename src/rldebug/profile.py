@@ -136,6 +136,7 @@ class Timed:
             self._profiling.install(self._switch, tick=self._tick if self._line.due < math.inf else None)
 
     def _tick(self) -> float:
+        self._profiling.stopwatch.count_steps()
         counts = self._profiling.stopwatch.counts
         self._line.tick(counts["env_steps"], counts["updates"])
         return self._line.due

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import time
+import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ from rldebug.evidence.source import Source, read_settings, read_sources
 from rldebug.evidence.timing import Timing
 from rldebug.evidence.timings.reading import TimingError, read_timing
 from rldebug.finding import Finding, Report
+from rldebug.forensics.placed import placed
 from rldebug.forensics.program import program_of
 from rldebug.forensics.rank_summary import with_ranks
 from rldebug.syntax.taken import as_run
@@ -144,6 +146,8 @@ def unwatched(script: Script) -> str:
     children = script.noted("child")
     if any(each.get("told") for each in children):
         return f"the program trains in {len(children)} processes ({named}): this is of the one that did most"
+    if any("elsewhere" in (each.get("facts") or {}) for each in script.streams):
+        return f"processes that the program started ({named}): their environments are in this report, all else is not"
     return f"processes that the program started ({named}) were not watched: what they do is not in this report"
 
 
@@ -210,6 +214,11 @@ def examine(
         skipped = {code: _BY_HAND.sub(rf"\1: {_LACKS}", reason) for code, reason in report.skipped.items()}
     problems = (*more, *report.problems, *seen.problems)
     findings = tuple(_without_remarks(report.findings))
+    if seen.script is not None:
+        try:
+            findings = tuple(placed(findings, seen.script, seen.sources))
+        except Exception:  # the text of a program may be anything: then they stay where they showed
+            report = dataclasses.replace(report, broken={**report.broken, "places": traceback.format_exc()})
     program = _program(seen.script)
     return dataclasses.replace(report, findings=findings, skipped=skipped, problems=problems, program=program)
 

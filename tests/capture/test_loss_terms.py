@@ -996,3 +996,13 @@ def test_sums_of_a_whole_actor_critic_are_no_gaussian(b: Batch) -> None:
     assert sorted(each.kind for each in found) == ["entropy", "policy", "regression"]
     weighted = next(each for each in found if each.kind == "policy")
     np.testing.assert_allclose(weighted.arrays["weight"], b.advantage.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("outputs", "chosen"), [([3] * 20, False), ([0, 1] * 10, True)])
+def test_the_same_output_of_many_single_rows_is_a_head_and_no_action(outputs, chosen):
+    torch.manual_seed(0)
+    net = nn.Linear(3, 4)
+    loss = sum((net(torch.randn(1, 3))[0, each] - torch.randn(())) ** 2 for each in outputs)
+    (term,) = terms_of(loss)
+    assert term.kind == "regression"
+    assert ("index" in term.arrays) == chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from torch import nn
 
 from tests.programs.data import WIDTH, Drift, net, tensor
 from tests.watched import watched
@@ -45,3 +46,29 @@ def test_rows_are_known_that_were_valued_before_they_were_acted_on() -> None:
     learned = [each for _, each in script.events("call") if each["grad"] and not each["acting"]]
     assert learned
     assert np.mean([(each.arrays["rows"] >= 0).mean() for each in learned]) > 0.9
+
+
+def stacking(steps: int = 60) -> None:
+    """The newest of four frames comes last."""
+    torch.manual_seed(0)
+    env, value = Drift(), nn.Linear(4 * WIDTH, 1)
+    optimizer = torch.optim.Adam(value.parameters(), 1e-3)
+    frames, stored = [env.reset()[0]] * 4, []
+    for step in range(1, steps):
+        stored.append(np.concatenate(frames))
+        obs, _, terminated, truncated, _ = env.step(0)
+        frames = [env.reset()[0]] * 4 if terminated or truncated else [*frames[1:], obs]
+        if step % 16 == 0:
+            loss = value(tensor(stored[-16:])).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+
+def test_a_stack_is_its_newest_frame() -> None:
+    _, script = watched(stacking)
+    found = [(audit, each) for audit, each in script.events("call") if each["grad"] and not each["acting"]]
+    assert found
+    for audit, call in found:
+        nodes, rows = audit.nodes, call.arrays["rows"]
+        assert (nodes.obs[nodes.index(rows)] == call.arrays["input"][:, -WIDTH:]).all()

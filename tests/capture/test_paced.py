@@ -34,6 +34,7 @@ def pacing(folder, **options):
         yield watch
     finally:
         switch.undo()
+    watch.count_steps()
     assert not switch.broken, "\n".join(switch.broken.values())
     assert not watch.broken, "\n".join(watch.broken.values())
 
@@ -57,7 +58,7 @@ def test_steps_and_episodes_of_one_environment(tmp_path):
     assert (found["name"], found["spec"], found["lanes"], found["workers"]) == ("CartPole-v1", "CartPole-v1", 1, 0)
     assert (found["steps"], found["calls"], found["episodes"], found["first_update"]) == (21, 21, 3, 0)
     assert watch.counts["env_steps"] == 21
-    assert watch.happenings == ["reset", *["step"] * 7] * 3
+    assert watch.happenings == ["reset", "step"] * 3  # a step after another is only counted
     assert found["created"][1] == inspect.getsourcelines(test_steps_and_episodes_of_one_environment)[1] + 2
 
 

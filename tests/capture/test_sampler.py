@@ -140,3 +140,21 @@ def test_a_program_that_may_not_go_deeper_is_spared():
     spin(0.05)  # nothing comes out of it
     watch.stop()
     assert watch.spent > 0
+
+
+def test_a_long_run_is_looked_at_less_often():
+    watch = Sampler(lambda *_: None)
+    pauses = [(watch._next_pause(since), watch.pause)[1] for since in (1.0, 4.0, 11.0, 31.0, 1.0)]
+    assert pauses == [0.0025, 0.005, 0.01, 0.02, 0.02]
+
+
+def test_samples_that_take_long_come_less_often(monkeypatch):
+    """A tenth of a second at once, and then a small share of what the program itself computes."""
+    monkeypatch.setattr(module.time, "process_time", lambda: 10.0)
+    cheap, dear = Sampler(lambda *_: None), Sampler(lambda *_: None)
+    cheap.spent_cpu, dear.spent_cpu = 0.17, 0.19
+    for _ in range(1000):
+        cheap._next_pause(1.0)
+        dear._next_pause(1.0)
+    assert cheap.pause == 0.0025
+    assert 0.04 <= dear.pause < 0.05

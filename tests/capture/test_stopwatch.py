@@ -154,3 +154,53 @@ def test_in_a_forked_process_nothing_is_written(watch, tmp_path):
     watch._in_child()
     watch.stop()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_step_after_another_need_only_be_counted(watch):
+    env = watch.environment(name="x", lanes=4)
+    watch.stepped(env, 4)
+    assert watch.steady is watch.environments[env]
+    watch.steady["calls"] += 9
+    assert watch.counts["env_steps"] == 4
+    watch.count_steps()
+    assert (watch.counts["env_steps"], watch.environments[env]["steps"]) == (40, 40)
+    watch.count_steps()
+    assert watch.counts["env_steps"] == 40
+
+
+@pytest.mark.parametrize("what", ["sample", "backward", "update", "another"])
+def test_whatever_comes_between_two_steps_makes_the_next_one_news(what, watch):
+    env, other = watch.environment(name="x", lanes=1), watch.environment(name="y", lanes=1)
+    watch.stepped(env, 1)
+    if what == "sample":
+        acts(watch)
+    elif what == "update":
+        watch.updated()
+    elif what == "backward":
+        watch.happened("backward")
+    else:
+        watch.stepped(other, 1)
+    assert watch.steady is not watch.environments[env]
+
+
+def test_an_iteration_that_is_kept_in_its_order_has_all_its_steps(watch, monkeypatch):
+    monkeypatch.setattr("rldebug.capture.stopwatch._WARM", 0.0)
+    env = watch.environment(name="x", lanes=1)
+    watch.stepped(env, 1)
+    watch.updated()
+    for _ in range(3):
+        watch.stepped(env, 1)
+        assert watch.steady is None
+    assert [kind for _, kind in watch._happened] == ["step", "step"]  # the first one opens it
+
+
+def test_an_environment_was_stepped_last_when_its_turn_ended(watch, monkeypatch):
+    clock = iter(range(101, 200))
+    monkeypatch.setattr("rldebug.capture.stopwatch.time.perf_counter", lambda: float(next(clock)))
+    one, other = watch.environment(name="x", lanes=1), watch.environment(name="y", lanes=1)
+    for env in (one, one, other, one):
+        watch.stepped(env, 1)
+    watch.updated()
+    first, second = watch.environments
+    assert first["first"] < second["first"] <= second["last"] < first["last"]
+    assert (first["turns"], second["turns"]) == (2, 1)

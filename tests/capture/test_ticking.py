@@ -84,7 +84,7 @@ def test_it_has_what_the_log_has_and_no_more(clock, switch, tmp_path):
         plain.nothing  # noqa: B018
     light = ticking(PacedLog(Stopwatch(tmp_path)), clock, switch)
     assert not hasattr(light, "quick_step")
-    known = SimpleNamespace(stream=-1)
+    known = SimpleNamespace(stream=None, inner=object)
     assert light.light(known, (np.zeros(2), 0.0, False, False, {}))  # read at a glance
     assert not light.light(known, None)
     assert light.log.stopwatch.counts["env_steps"] == 1

@@ -42,6 +42,17 @@ def test_fields_of_objects_are_put_together():
     assert np.isnan(kept["kept['samples'][].logps"][1, 1])
 
 
+def test_vectors_of_different_lengths_are_filled_up():
+    kept = found(logps=[torch.tensor([-0.5, -1.5]), torch.tensor([-0.25]), torch.tensor([-1.5]), torch.tensor([-2.5])])
+    np.testing.assert_array_equal(kept["kept['logps'][]"][:, 0], [-0.5, -0.25, -1.5, -2.5])
+    assert np.isnan(kept["kept['logps'][]"][1, 1])
+
+
+def test_sequences_may_lie_side_by_side():
+    kept = found(steps=torch.ones(5, 3), other=torch.ones(5, 4))
+    assert list(kept) == ["kept['steps']"]
+
+
 def test_floats_come_first():
     kept = found(**{f"whole{number}": torch.arange(3) for number in range(60)}, weights=torch.rand(3))
     assert next(iter(kept)) == "kept['weights']"

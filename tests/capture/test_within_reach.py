@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -27,9 +27,13 @@ def test_variables_attributes_fields_and_constants_are_told_apart() -> None:
         gamma: float = 0.98
         seed: int = 3
 
+    class Settings(NamedTuple):
+        gamma: float = 0.96
+
     class Agent:
         def __init__(self) -> None:
             self.ent_coef, self.config, self.table = 0.01, Config(), {"clip_range": 0.2, 7: 0.5}
+            self.settings, self.pair = Settings(), (0.5, 0.6)
 
         def train(self) -> Any:
             gamma = torch.tensor(0.97, dtype=torch.float64)
@@ -40,6 +44,7 @@ def test_variables_attributes_fields_and_constants_are_told_apart() -> None:
     assert seen["gamma", "train"] == (0.97, AT_HAND)
     assert seen["ent_coef", "Agent"] == (0.01, AT_HAND)
     assert seen["gamma", "Config"] == (0.98, HELD)
+    assert seen["gamma", "Settings"] == (0.96, HELD)
     assert seen["clip_range", "dict"] == (0.2, HELD)
     assert seen["gae_lambda", ""] == (0.93, OF_MODULE)
     assert not [name for name, _ in seen if name == "seed"]

@@ -46,3 +46,29 @@ def test_healthy_ranks_are_left_alone():
     assert plain.stdout.count("rank") == 2
     assert printed == plain.stdout  # the weights of each, bit for bit
     assert not found
+
+
+SERVED = PROGRAM.with_name("served.py")
+ABOUT_ACTORS = ("DIS300", "MPR357")
+
+
+@pytest.mark.parametrize(
+    ("way", "wrong", "code"),
+    [
+        ("pipes", "forget-ends", "DIS300"),
+        pytest.param("queue", "forget-ends", "DIS300", marks=pytest.mark.slow),
+        ("queue", "stale-actors", "MPR357"),
+    ],
+)
+def test_environments_in_processes_of_the_program_are_as_good_as_its_own(way, wrong, code):
+    python("-m", "rldebug", "run", "--json", "out.json", SERVED, way, wrong)
+    report = json.loads(Path("out.json").read_text(encoding="utf-8"))
+    assert [each["code"] for each in report["findings"] if each["severity"] == "error"] == [code]
+
+
+def test_they_stay_as_they_are():
+    said = python("-m", "rldebug", "run", "--json", "out.json", SERVED, "pipes")
+    report = json.loads(Path("out.json").read_text(encoding="utf-8"))
+    assert not [each for each in report["findings"] if each["severity"] != "note"]
+    assert report["program"]["targets"][0]["gamma"] == pytest.approx(0.9, abs=1e-4)
+    assert said.stdout.splitlines()[0] == python(SERVED, "pipes").stdout.strip()  # the weights, bit for bit

@@ -21,7 +21,11 @@ def made(*, clock: bool, resets: bool) -> Script:
     noise = np.random.default_rng(0).normal(size=(STEPS, 2))
     seen = np.column_stack([noise, at % LONG / LONG]) if clock else noise
     of = nodes(seen)
-    of = replace(of, terminated=at % LONG == LONG - 1, first=(at % LONG == 0) & resets)
+    if resets:  # the last of an episode is what the end looks like
+        of = replace(of, terminated=at % LONG == LONG - 2, first=at % LONG == 0)
+    else:
+        ended = at % LONG == LONG - 1
+        of = replace(of, terminated=ended, nxt=np.where(ended, -1, of.nxt))
     return Script([Audit(0, 0, 0, 0, of, ())])
 
 

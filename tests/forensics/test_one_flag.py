@@ -32,7 +32,7 @@ class Old:
         return self.x.copy(), float(self.x[0]), fell or late, {"late": late}
 
 
-def program(ends: float, masked: bool = True) -> None:
+def program(ends: float, masked: bool = True, asks: bool = True) -> None:
     torch.manual_seed(0)
     env = Old(ends)
     actor, critic = (nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Linear(16, n)) for n in (2, 1))
@@ -45,7 +45,7 @@ def program(ends: float, masked: bool = True) -> None:
                 action = int(torch.distributions.Categorical(logits=actor(torch.as_tensor(obs))).sample())
             rows.append(obs)
             obs, reward, done, info = env.step(action)
-            if info["late"]:
+            if info["late"] and asks:
                 with torch.no_grad():
                     reward += GAMMA * critic(torch.as_tensor(obs)).item()
             if done:
@@ -89,3 +89,7 @@ def test_where_all_ends_are_limits_nothing_is_said_of_them() -> None:
 
 def test_ends_that_are_run_over_are_named_all_the_same() -> None:
     assert findings(lambda: program(ends=0.3, masked=False), "DIS300")
+
+
+def test_a_sum_that_runs_into_the_next_episode_is_wrong_whatever_the_end_was() -> None:
+    assert findings(lambda: program(ends=0.0, masked=False, asks=False), "DIS300")

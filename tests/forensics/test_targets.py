@@ -195,7 +195,7 @@ def test_the_value_of_a_reset_is_known_where_that_of_the_last_observation_was_ne
         return [(each.way, each.right) for each in endings(table, formula) if each.kind == "truncated"]
 
     assert ends(lambda of: gae(replace(of, truncated=of.truncated & False), 0.97, 0.0)) == [("follows", False)]
-    assert ends(lambda of: gae(of, 0.97, 0.0, truncation="zero")) == []
+    assert ends(lambda of: gae(of, 0.97, 0.0, truncation="zero")) == [("zero", False)]
 
 
 def test_ends_that_come_late_are_looked_at_too() -> None:

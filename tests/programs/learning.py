@@ -49,6 +49,9 @@ def regression(fault: str = "", steps: int = 60) -> None:
     if slope is not None:
         lowest = -1.0 if fault == "negative" else 0.0
         schedule = optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(1 - slope * step, lowest))
+    if fault in ("grows", "warms up"):
+        length = steps if fault == "grows" else steps // 5
+        schedule = optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / length, 1.0))
     for _ in range(steps):
         if fault == "optimizer in loop":
             optimizer = optim.Adam(held, lr=1e-2)

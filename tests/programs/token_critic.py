@@ -45,7 +45,7 @@ def scored(model: Model, ids: Tensor, fault: str) -> tuple[Tensor, Tensor, Tenso
 def estimated(rewards: Tensor, values: Tensor, mask: Tensor, fault: str) -> Tensor:
     carried, found = torch.zeros(len(rewards)), torch.zeros_like(rewards)
     for step in reversed(range(NEW)):
-        following = values[:, step + 1] if step + 1 < NEW else torch.zeros(len(rewards))
+        following = values[:, step + 1] if step + 1 < NEW and fault != "forgotten" else torch.zeros(len(rewards))
         error = rewards[:, step] + GAMMA * following - values[:, step]
         carried = error + GAMMA * LAMBDA * carried
         if fault != "after":
@@ -74,8 +74,10 @@ def program(fault: str = "", rounds: int = 4, batch: int = 40) -> None:
             if fault != "after":
                 values = values * mask
             better = estimated(rewards, values, mask, fault)
-            returns = better + values
-            if fault == "statistics":
+            returns = better + (model(ids)[1][:, PROMPT:] if fault == "moved" else values)
+            if fault == "rows":
+                better = (better - better.mean(1, keepdim=True)) / (better.std(1, keepdim=True) + 1e-6)
+            elif fault == "statistics":
                 better = (better - better.mean()) / better.std(unbiased=False)
             elif fault != "plain":
                 count = mask.sum()
@@ -87,7 +89,9 @@ def program(fault: str = "", rounds: int = 4, batch: int = 40) -> None:
             ratio = (logp - old[chosen]).exp()
             gain = torch.min(ratio * better[chosen], ratio.clamp(0.8, 1.2) * better[chosen])
             gain = -gain if fault == "sign" else gain
-            loss = -(gain * kept).sum() / kept.sum() + 0.5 * ((now - returns[chosen]) ** 2 * kept).sum() / kept.sum()
+            everywhere = torch.ones_like(kept) if fault == "everywhere" else kept
+            loss = -(gain * kept).sum() / kept.sum()
+            loss = loss + 0.5 * ((now - returns[chosen]) ** 2 * everywhere).sum() / everywhere.sum()
             loss = loss - 0.001 * (entropy * kept).sum() / kept.sum()
             optimizer.zero_grad()
             loss.backward()

@@ -183,7 +183,7 @@ class Bits(gym.Env[Any, Any]):
 def in_hindsight(fault: str = "", episodes: int = 26) -> None:
     torch.manual_seed(0)
     draw = np.random.default_rng(0)
-    env = Bits()
+    env = Bits(3 if fault.startswith("few-goals") else 7)
     bits = env.bits
     q, frozen = (nn.Sequential(nn.Linear(2 * bits, 24), nn.ReLU(), nn.Linear(24, bits)) for _ in range(2))
     frozen.load_state_dict(q.state_dict())
@@ -194,7 +194,8 @@ def in_hindsight(fault: str = "", episodes: int = 26) -> None:
         episode, over = [], False
         while not over:
             with torch.no_grad():
-                greedy = int(q(torch.as_tensor(obs)).argmax())
+                given = np.concatenate([obs[:bits], obs[:bits]]) if fault == "acts-without-goal" else obs
+                greedy = int(q(torch.as_tensor(given)).argmax())
             action = int(draw.integers(bits)) if draw.random() < 0.5 else greedy
             following, reward, ended, cut, _ = env.step(action)
             episode.append((obs, action, reward, following, ended))
@@ -204,8 +205,10 @@ def in_hindsight(fault: str = "", episodes: int = 26) -> None:
             for _ in range(0 if fault == "no-hindsight" else 3):
                 goal = episode[int(draw.integers(at, len(episode)))][3][:bits]
                 reached = bool((following[:bits] == goal).all())
-                paid = reward if fault == "reward-kept" else 0.0 if reached else -1.0
+                paid = reward if fault.endswith("reward-kept") else 0.0 if reached else -1.0
                 rows = [np.concatenate([each[:bits], goal]) for each in (obs, following)]
+                if fault == "old-goal-next":
+                    rows[1] = following
                 memory.append((rows[0], action, paid, rows[1], float(reached)))
         for _ in range(6 if number > 4 else 0):
             picked = draw.integers(0, len(memory), 48)
@@ -215,6 +218,7 @@ def in_hindsight(fault: str = "", episodes: int = 26) -> None:
                 best = frozen(before if fault == "own" else after).max(1).values
                 mask = 1.0 if fault == "unmasked" else 1.0 - torch.tensor(columns[4])
                 target = torch.tensor(columns[2], dtype=torch.float32) + GAMMA * mask * best
+                target = target.clamp(0.0, 1.0 / (1.0 - GAMMA)) if fault == "clamped" else target
             chosen = q(before).gather(1, torch.tensor(columns[1])[:, None])[:, 0]
             optimizer.zero_grad()
             loss: Any = nn.functional.smooth_l1_loss(chosen, target)

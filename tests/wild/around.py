@@ -20,6 +20,7 @@ FAULTS = {
     "evaluation-in-a-lane": "EVA354",
     "clock-terminates": "ENV351",
     "one-array-handed-out": "ENV352",
+    "clipped-to-some": "PRE307",
 }
 LANES, LENGTH, SLICES, UPDATES, LIMIT = 12, 16, 3, 7, 40
 GAMMA, RATE = 0.97, 3e-3
@@ -36,6 +37,8 @@ class Ledge(gym.Env[Any, Any]):
 
     def _look(self) -> Any:
         seen = np.array([100 * self.place, 100 * self.speed], dtype=np.float32)
+        if self.fault == "clipped-to-some":
+            seen = np.clip(seen, -3, 3)
         if self.fault != "one-array-handed-out":
             return seen
         self.array[:] = seen

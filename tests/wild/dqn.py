@@ -19,6 +19,8 @@ FAULTS = {
     "copy-acts": "TGT308",
     "argmax-of-one": "ACT340",
     "walls-left-out-when-acting": "ACT341",
+    "hardly-ever-random": "EXP305",
+    "rate-the-wrong-way-round": "OPT319",
 }
 
 GAMMA = 0.95
@@ -69,7 +71,7 @@ def program(fault: str = "") -> None:
 
     place = env.reset()
     for t in range(1200):
-        share = max(0.1, 1.0 - t / 600)
+        share = 0.02 if fault == "hardly-ever-random" else max(0.1, 1.0 - t / 600)
         action = chosen(place, share)
         after, reward, done, info = env.step(action)
         kept = chosen(after, share) if fault == "next-action-stored" else action
@@ -77,6 +79,8 @@ def program(fault: str = "") -> None:
         place = env.reset() if done or info["timeout"] else after
         if len(memory) < 200:
             continue
+        if fault == "rate-the-wrong-way-round":
+            optimizer.param_groups[0]["lr"] = 1e-3 * (t - 199) / 1000
         batch = [np.array(each) for each in zip(*random.sample(memory, 64), strict=True)]
         seen, following = torch.from_numpy(batch[0]), torch.from_numpy(batch[3])
         taken, paid = torch.from_numpy(batch[1]), torch.from_numpy(batch[2]).float()

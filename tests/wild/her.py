@@ -10,6 +10,9 @@ from torch import nn
 FAULTS = {
     "reward-not-computed-anew": "BUF352",
     "reward-of-the-old-goal": "BUF352",
+    "old-goal-in-the-next-observation": "BUF355",
+    "targets-clamped-from-below": "VAL373",
+    "acts-on-the-achieved-goal": "BUF358",
 }
 
 GAMMA, TAU = 0.95, 0.05
@@ -69,7 +72,8 @@ def program(fault: str = "") -> None:
     rows: list = []
 
     def put(step, goal, reward, end) -> None:
-        rows.append((np.append(step[0]["observation"], goal), np.append(step[2]["observation"], goal),
+        kept = step[2]["desired_goal"] if fault == "old-goal-in-the-next-observation" else goal
+        rows.append((np.append(step[0]["observation"], goal), np.append(step[2]["observation"], kept),
                      step[1], reward, end))  # fmt: skip
 
     for number in range(60):
@@ -80,7 +84,8 @@ def program(fault: str = "") -> None:
                 action = int(draw.integers(len(MOVES)))
             else:
                 with torch.no_grad():
-                    action = int(net(torch.from_numpy(np.append(obs["observation"], obs["desired_goal"]))).argmax())
+                    meant = "achieved_goal" if fault == "acts-on-the-achieved-goal" else "desired_goal"
+                    action = int(net(torch.from_numpy(np.append(obs["observation"], obs[meant]))).argmax())
             after, reward, terminated, truncated, _ = env.step(action)
             episode.append((obs, action, after, reward, terminated))
             obs, over = after, terminated or truncated
@@ -103,6 +108,8 @@ def program(fault: str = "") -> None:
             with torch.no_grad():
                 best = target(later).max(1).values
                 goals = (paid.float() + GAMMA * (1 - end.float()) * best).clamp(-1 / (1 - GAMMA), 0)
+                if fault == "targets-clamped-from-below":
+                    goals = goals.clamp(0, 1 / (1 - GAMMA))
             loss = nn.functional.huber_loss(chosen, goals)
             optimizer.zero_grad()
             loss.backward()

@@ -16,7 +16,9 @@ FAULTS = {
     "evaluation-env-bare": "NRM362",
     "evaluation-env-normalises-anew": "NRM362",
     "encoder-without-graph": "GRA303",
+    "encoder-cut-off": "GRA305",
     "returns-left-behind": "NRM363",
+    "evaluation-env-updates": "NRM305",
 }
 GAMMA, LENGTH, UPDATES = 0.95, 20, 12
 
@@ -64,6 +66,8 @@ class Net(nn.Module):
 
     def both(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encoder(obs)
+        if self.encoder.fault == "encoder-cut-off":
+            hidden = hidden.detach()
         return self.policy(hidden), self.value(hidden).squeeze(-1)
 
 
@@ -123,5 +127,5 @@ def program(fault: str = "") -> None:
         optimizer.step()
         if update % 3 == 2 and fault != "no-evaluation":
             if fault != "evaluation-env-normalises-anew" and not bare:
-                test.obs_rms, test.update_running_mean = env.obs_rms, False
+                test.obs_rms, test.update_running_mean = env.obs_rms, fault == "evaluation-env-updates"
             evaluate(net, test, seed=7000)

@@ -14,6 +14,8 @@ FAULTS = {
     "window-not-discounted": "DIS351",
     "weights-by-a-positive-power": "BUF350",
     "window-kept-over-the-time-limit": "BUF351",
+    "priorities-written-in-another-order": "BUF356",
+    "new-rows-with-a-small-priority": "BUF357",
 }
 
 GAMMA, STEPS, ALPHA, BETA = 0.97, 3, 0.6, 0.5
@@ -62,6 +64,7 @@ def program(fault: str = "") -> None:
     target.load_state_dict(net.state_dict())
     optimizer = torch.optim.Adam(net.parameters(), lr=5e-4)
     replay, window = Replay(1500), deque()
+    small = 0.5 if fault == "new-rows-with-a-small-priority" else None
 
     def store(after, terminated: bool) -> None:
         discounts = [1.0 if fault == "window-not-discounted" else GAMMA**k for k in range(len(window))]
@@ -69,6 +72,8 @@ def program(fault: str = "") -> None:
         factor = GAMMA if fault == "bootstrap-discounted-once" else GAMMA ** len(window)
         seen, action, _ = window.popleft()
         replay.add(seen, action, paid, after, 0.0 if terminated else factor)
+        if small is not None:
+            replay.priority[replay.at - 1] = small
 
     obs, _ = env.reset(seed=1)
     env.action_space.seed(1)
@@ -98,6 +103,7 @@ def program(fault: str = "") -> None:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        at = np.sort(at) if fault == "priorities-written-in-another-order" else at
         replay.learned(at, error.detach().numpy())
         if t % 100 == 0:
             target.load_state_dict(net.state_dict())

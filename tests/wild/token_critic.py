@@ -14,4 +14,8 @@ FAULTS = {
     "after": "ADV376",
     "sign": "ADV377",
     "place": "VAL385",
+    "moved": "VAL385",
+    "rows": "ADV379",
+    "forgotten": "ADV380",
+    "everywhere": "VAL386",
 }

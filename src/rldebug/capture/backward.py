@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rldebug.capture.place import users_line
+from rldebug.capture.stacked import newest_frames
 from rldebug.capture.stand_in import calling_line, out_of_reach, stand_in, tell_torchscript
 
 GROUP = "backward"
@@ -244,8 +245,12 @@ class Backward:
             rows, match = audit.rows(term.inputs) if term.inputs else (np.empty(0, np.int64), "none")
             if match == "none" and term.inputs and (found := self._tagged(term.inputs[0])) is not None:
                 rows, match = found, "tag"
-            arrays: dict[str, NDArray[Any]] = {**term.arrays, "rows": rows}
+            if term.picks is not None and len(rows) == term.picks[0]:
+                rows = rows[term.picks[1]]
             detail = _detail(term)
+            if match not in ("none", "tag"):
+                rows = newest_frames(rows, int(detail.get("rows") or 0))
+            arrays: dict[str, NDArray[Any]] = {**term.arrays, "rows": rows}
             _describe_input(term.inputs, detail, arrays)
             for name in ("coefficient", "scale"):
                 if isinstance(detail.get(name), (int, float)):
@@ -372,7 +377,7 @@ def _describe_input(inputs: Sequence[Tensor], detail: dict[str, Any], arrays: di
 
 def _detail(term: Any) -> dict[str, Any]:
     """Everything of a term that is neither array nor tensor."""
-    apart = ("arrays", "inputs", "parameters")
+    apart = ("arrays", "inputs", "picks", "parameters")
     return {each.name: getattr(term, each.name) for each in dataclasses.fields(term) if each.name not in apart}
 
 

@@ -17,12 +17,14 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rldebug.capture import elsewhere
+
 if TYPE_CHECKING:
     from rldebug.capture.session import Session
 
 GROUP = "threads"
 FOLDER = "children"
-_MOST = 4  # that are watched
+_MOST = 16  # that are watched
 _DEEP = 2
 
 _coming: tuple[str, float, tuple[str, ...]] | None = None  # the folder, and options, of the one that is being started
@@ -35,6 +37,7 @@ _started = 0
 def install(session: Session) -> None:
     global _started
     _started = 0
+    session.listener = elsewhere.install(session)
     here = os.getpid()
     session.switch.replace(GROUP, BaseProcess, "_bootstrap", lambda original: _bootstrap(original, here, session))
     session.switch.replace(GROUP, spawn, "get_command_line", _command)
@@ -48,6 +51,7 @@ def expected(session: Session, process: Any) -> None:
         return
     folder = session.folder.absolute() / FOLDER / f"{_started:02d}"
     _started += 1
+    session.listener.expect(folder)
     _coming = (str(folder), session.options.overhead_budget, session.options.without)
 
 

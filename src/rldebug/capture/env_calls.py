@@ -108,6 +108,7 @@ class Shared:
         self.renewed = False  # something was reset within the call under way
         self.ended = ""  # how an episode ended within it: cut or over, where an environment within said which
         self.within: Any = True  # or what is handed the calls within the next one, as looks.py is
+        self.on_meeting: Callable[[Any], None] | None = None  # told of an object when the program itself first calls it
         self.light = getattr(log, "light", None)  # of a log that only counts: told of a step, and of nothing else
         self.ranges = self.light is not None and torch.version.cuda is not None  # for Nsight Systems
 

@@ -254,6 +254,9 @@ def _limits(info: Any, lanes: int) -> np.ndarray:
 
 def finals(info: Any, done: Any, lanes: int, obs: Any, batched: bool = False) -> list[Any] | None:
     """The last observations of the episodes that ended in this step, where the environment has reset itself already."""
+    if isinstance(info, np.ndarray) and lanes > 1 and np.any(done):  # an array like the observations, in its place
+        alike = isinstance(obs, np.ndarray) and (info.shape, info.dtype) == (obs.shape, obs.dtype)
+        return [info[lane] if each else None for lane, each in enumerate(np.ravel(done))] if alike else None
     if not isinstance(info, (dict, list)) or not info or not np.any(done):
         return None
     if isinstance(info, list):

@@ -284,6 +284,8 @@ class Watch:
         """The first call of an object. The log is told once of each innermost environment, however it is wrapped."""
         if len(self.known) > _MANY:
             self.known = {key: each for key, each in self.known.items() if each.ref() is not None}
+        if self.shared.on_meeting is not None:
+            self.shared.on_meeting(env)
         inner = unwrapped(env)
         known = self.known[id(env)] = Known(env, inner, *self.lanes_of(env))
         told = self.shared.told.get(id(inner))

@@ -34,6 +34,7 @@ class Term:
     nested: str = ""  # "min" or "max" where the smaller or larger of two was taken
     outer: float | None = None  # sign of what stands before it: −min(…) and max(…) hold back, min(…) and −max(…) do not
     inputs: list[Tensor] = field(default_factory=list)  # data that the first layers beneath took in: never stored
+    picks: tuple[int, Array] | None = None  # how many rows went in, and which of them are those of the arrays
     parameters: set[int] = field(default_factory=set)  # id() of the leaves beneath
     sides: dict[str, list[int]] = field(default_factory=dict)  # those beneath the target or the weight alone
     steps: int = 1  # how many terms of the same form, one per step, were put together here

@@ -25,6 +25,7 @@ from rldebug.capture.loss_marks import Marks
 from rldebug.capture.loss_nodes import Node, base_name, line_of
 from rldebug.capture.loss_path import Piece, numpy_of, weight_rows
 from rldebug.capture.loss_peel import pieces_of
+from rldebug.capture.loss_picks import picked
 from rldebug.capture.loss_rows import Rows
 from rldebug.capture.loss_term import ROWS, Term
 from rldebug.capture.loss_values import Reach, Values
@@ -32,6 +33,7 @@ from rldebug.capture.switch import Switchboard
 
 NODES = 20_000  # near the loss; beyond, the term is not looked into
 _BENEATH = 50_000  # in the networks
+_STEPS = 16  # written out one by one, of which an action would be another now and then
 
 _one_at_a_time = threading.RLock()
 
@@ -127,6 +129,9 @@ def _term(group: list[Piece], marks: Marks, values: Values, lines: bool) -> Trac
             joined = parts[0] if len(parts) == 1 else _joined(parts)
             if joined is not None:
                 term.arrays[name] = joined
+    index = term.arrays.get("index")
+    if one.kind == "regression" and index is not None and len(group) >= _STEPS and (index == index[0]).all():
+        del term.arrays["index"]  # one observation at a time: of each the same output, which is a head and no action
     divisors = [each for piece in group for each in piece.path.divisors] if len(group) < 3 else list(path.divisors)
     _weigh(term, group, sign)
     _reduce(term, group, divisors)
@@ -289,6 +294,8 @@ def _reach(term: Term, group: list[Piece], read: list[Rows]) -> None:
         by_step = turned[::-1] if all(turned) else by_step
     term.parameters, term.through = beneath.parameters, beneath.through
     term.inputs = _inputs(by_step, term.rows)
+    if len(group) == 1 and all(_rows(each) > term.rows for each in term.inputs[:1]):
+        term.picks = _picked(read[0], group[0])
     term.cut = term.cut or beneath.cut
     for name, nodes in (("target", [each.target for each in read]), ("weight", list(group[0].path.attached))):
         if any(each is not None for each in nodes):
@@ -297,6 +304,13 @@ def _reach(term: Term, group: list[Piece], read: list[Rows]) -> None:
                 side.below(each, _BENEATH)
             term.sides[name] = sorted(side.parameters)
             term.parameters = term.parameters | side.parameters
+
+
+def _picked(rows: Rows, piece: Piece) -> tuple[int, Array] | None:
+    try:
+        return picked(rows.source, piece)
+    except Exception:  # shapes that do not go together after all
+        return None
 
 
 def _inputs(by_step: list[list[Tensor]], rows: int) -> list[Tensor]:

@@ -113,6 +113,8 @@ def _slices(array: NDArray[Any], stream: Stream) -> Iterator[NDArray[Any]]:
     yield rows[:, -size:]
 
 
+_STACK = 32  # calls from the oldest frame of a stack to the newest, resets among them
+_STACKED = 0.9  # of the rows
 _NEARLY = 0.1  # by which rows may differ, of their size
 
 _WAYS: dict[str, Way] = {
@@ -210,7 +212,7 @@ class Matcher:
                 for rows in _slices(array, stream):
                     ids = self._find(rows[:ROWS])
                     share = _share(ids)
-                    if share > best[0]:
+                    if share > best[0] or (best[2] == "slice" and share == best[0] and self._later(best[1], ids)):
                         best = (share, ids, "slice")
             if best[0] >= _ENOUGH:
                 return best[1], best[2]
@@ -241,6 +243,14 @@ class Matcher:
 
     def _find(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         return self.log.ids_of(row_fingerprints(rows))
+
+    def _later(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> bool:
+        """Whether both ends of an input are observations, and the last one was made a few steps after the first, in
+        the same episode or the next: a stack, whose newest frame comes last."""
+        pairs = [(self.log.get(int(a)), self.log.get(int(b))) for a, b in zip(first, last, strict=True)]
+        known = [(a, b) for a, b in pairs if a is not None and b is not None]
+        near = [(a.stream, a.lane) == (b.stream, b.lane) and 0 <= b.call - a.call < _STACK for a, b in known]
+        return sum(near) > _STACKED * len(near) and first.tolist() != last.tolist()
 
     def _alias(self, fp: int) -> int:
         id = self.aliases.get(fp, -1)

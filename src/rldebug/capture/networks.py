@@ -30,6 +30,7 @@ from rldebug.capture.output_gradients import OutputGradients
 from rldebug.capture.place import users_line
 from rldebug.capture.recording import CELLS, WIDTH
 from rldebug.capture.row_tags import RowTags
+from rldebug.capture.stacked import answers_each, newest_frames
 from rldebug.capture.tokens import Tokens
 
 GROUP = "networks"
@@ -93,6 +94,8 @@ class Networks:
         stack = getattr(self._here, "stack", None)
         if stack is None:
             stack = self._here.stack = []
+        if not stack and self.session.listener is not None:
+            self.session.switch.guard(GROUP, self.session.listener.hear)
         stack.append(id(module))
         if args and is_table(args[0]):
             # Given a whole table, of which it picks what its parts are given: those are the networks.
@@ -135,6 +138,10 @@ class Networks:
             self._outside.add(id(module))
         inputs = [each for each in tensors_in((with_tensors(args), kwargs)) if each.numel()]
         rows, how = self._rows(inputs)
+        outputs = list(tensors_in(output))[:4]
+        if how not in ("none", "tag"):
+            at = min(session.matcher.place, len(inputs) - 1)
+            rows = newest_frames(rows, answers_each(inputs[at], outputs), sure=True)
         acting = self._is_acting(rows)
         if how not in ("none", "tag") and 0 < (place := session.matcher.place) < len(inputs):
             inputs.insert(0, inputs.pop(place))  # the observation stands first, whatever the order of a dictionary
@@ -148,7 +155,6 @@ class Networks:
             rows, how, acting = self._by_time(inputs, rows, how)
         if how == "none" and not acting and inputs and (found := self.row_tags.find(inputs[0])) is not None:
             rows, how = found, "tag"
-        outputs = list(tensors_in(output))[:4]
         for each in outputs:
             self._tag(each, rows)
             if not audit.late:
@@ -166,6 +172,8 @@ class Networks:
         if inputs:
             self._keep(arrays, "input", inputs[0], count)
         for place, each in enumerate(inputs[1:3], start=1):  # the action, of a critic that takes it by itself
+            if each.dim() == 3 and each.shape[1] == count != len(each):
+                each = each.transpose(0, 1)  # the state of a recurrent layer: layers first
             if each.dim() > 1 and len(each) == count and each.numel() <= count * WIDTH:
                 self._keep(arrays, f"input{place}", each, count)
         for place, each in enumerate(outputs):

@@ -45,9 +45,11 @@ def normalisers(env: Any) -> Iterator[dict[str, Any]]:
         kept = attribute(layer, "obs_rms")
         if kept is None or attribute(layer, "norm_obs") is False:
             continue
-        yield _told(layer, kept) | {
-            "mean": _elements(attribute(kept, "mean")),
-            "var": _elements(attribute(kept, "var")),
+        # Of observations in several parts there is one of each: the first tells when all are updated.
+        one = next(iter(kept.values()), None) if isinstance(kept, dict) else kept
+        yield _told(layer, one) | {
+            "mean": _elements(attribute(one, "mean")),
+            "var": _elements(attribute(one, "var")),
         }
 
 

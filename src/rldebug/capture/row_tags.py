@@ -59,7 +59,7 @@ class RowTags:
 
 
 def _matrix(tensor: Tensor) -> NDArray[Any] | None:
-    if tensor.dim() < 2 or tensor.shape[-1] < _WIDE or tensor.numel() > _CELLS:
+    if tensor.dim() < 1 or tensor.shape[-1] < _WIDE or tensor.numel() > _CELLS:
         return None
     if not tensor.dtype.is_floating_point:
         return None

@@ -26,7 +26,9 @@ Seen = Callable[[FrameType, float, float], None]
 """The frame that was interrupted, the seconds it stands for, and the time."""
 
 PAUSE = 0.0025  # seconds between two samples at the start; a long run is looked at less often
-_SLOWER = ((15.0, 0.005), (120.0, 0.01))  # after so many seconds
+_SLOWER = ((3.0, 0.005), (10.0, 0.01), (30.0, 0.02))  # after so many seconds; by then there are thousands
+_LONGEST = 0.04
+_AT_ONCE, _SHARE = 0.1, 0.008  # CPU seconds, and of those of the program: where samples take more, they get fewer
 _SHORTEST = 50e-6
 _DRAWN = 4096  # pauses, drawn once: to draw one takes as long as a sample
 
@@ -37,13 +39,13 @@ class Sampler:
 
     def __init__(self, seen: Seen, pause: float = PAUSE) -> None:
         self.seen, self.pause = seen, pause
-        self.spent = 0.0  # seconds in here
+        self.spent = self.spent_cpu = 0.0  # seconds in here
         self.way = ""  # how it samples: timer, or thread
         self.raise_after: BaseException | None = None  # in the program, once the sample under way is dealt with
         drawn = random.Random(11)
         self._pauses = [max(drawn.expovariate(1.0), _SHORTEST / pause) for _ in range(_DRAWN)]
         self._place = 0
-        self._began = self._due = 0.0
+        self._began = self._due = self._cpu_before = 0.0
         self._timer: _Timer | None = None
         self._signal = 0
         self._running = False
@@ -64,7 +66,7 @@ class Sampler:
     def start(self) -> None:
         if not self.way:
             self.prepare()
-        self._began = time.perf_counter()
+        self._began, self._cpu_before = time.perf_counter(), time.process_time()
         self._running = True
         if self._timer is None:
             threading.Thread(target=self._look_in_turns, name="rldebug sampler", daemon=True).start()
@@ -81,7 +83,7 @@ class Sampler:
                 signal.signal(self._signal, signal.SIG_IGN)
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        now = time.perf_counter()
+        now, cpu = time.perf_counter(), time.thread_time()
         if not self._running:
             return
         try:
@@ -92,6 +94,7 @@ class Sampler:
             pass  # the program is as deep as it may be: the timer rings again by itself
         finally:
             self.spent += time.perf_counter() - now
+            self.spent_cpu += time.thread_time() - cpu
         if self.raise_after is not None:
             error, self.raise_after = self.raise_after, None
             raise error
@@ -100,29 +103,35 @@ class Sampler:
         if self._timer is None:
             return
         now = time.perf_counter()
-        for after, pause in _SLOWER:
-            if now - self._began > after:
-                self.pause = max(self.pause, pause)
-        self._place = (self._place + 1) % _DRAWN
-        pause = self._pauses[self._place] * self.pause
+        pause = self._next_pause(now - self._began)
         self._due = now + pause
         self._timer.arm(pause)
+
+    def _next_pause(self, since: float) -> float:
+        for after, pause in _SLOWER:
+            if since > after:
+                self.pause = max(self.pause, pause)
+        # On a machine that is busy with others, many samples fall on little work.
+        if self.pause < _LONGEST and self.spent_cpu > _AT_ONCE + _SHARE * (time.process_time() - self._cpu_before):
+            self.pause *= 1.02
+        self._place = (self._place + 1) % _DRAWN
+        return self._pauses[self._place] * self.pause
 
     # Where there is no such timer (macOS, Windows) a thread has to do. It sees too much of what releases the lock.
 
     def _look_in_turns(self) -> None:
         main = threading.main_thread().ident
         while self._running:
-            self._place = (self._place + 1) % _DRAWN
-            pause = self._pauses[self._place] * self.pause
+            pause = self._next_pause(time.perf_counter() - self._began)
             due = time.perf_counter() + pause
             time.sleep(pause)
-            now = time.perf_counter()
+            now, cpu = time.perf_counter(), time.thread_time()
             frame = sys._current_frames().get(main or 0)
             if frame is not None and self._running:
                 self.seen(frame, self.pause + max(now - due, 0.0), now)
             del frame
             self.spent += time.perf_counter() - now
+            self.spent_cpu += time.thread_time() - cpu
             if self.raise_after is not None:
                 error, self.raise_after = self.raise_after, None
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(main or 0), ctypes.py_object(type(error)))

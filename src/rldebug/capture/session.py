@@ -19,6 +19,7 @@ import numpy as np
 from torch import nn
 
 from rldebug.capture import backward
+from rldebug.capture.elsewhere import Elsewhere
 from rldebug.capture.env_log import EnvLog
 from rldebug.capture.living import living
 from rldebug.capture.matching import Matcher
@@ -87,6 +88,7 @@ class Session:
         self.on_finish: list[Callable[[], None]] = []
         self.follower: Any = None  # makes readings of what is seen, see follow.py
         self.declared: dict[str, Any] = {}  # what the program, or who joined, says of itself
+        self.listener: Any = None  # to what processes that the program has started do, see elsewhere.py
         self.looks: Any = None  # at what networks are given, see looks.py
         self.on_look: Callable[[], None] | None = None  # between phases, in the program's own thread
         # In a process that the program has started, with its folder and options: gives what is to be called at its end.
@@ -184,6 +186,8 @@ class Session:
             else:
                 self._begin()
         self._drawn = False
+        if self.listener is not None:
+            self._safely("listening", self.listener.stepped)
 
     def drew(self) -> None:
         """Before something is sampled. A program without environment writes what it learns from: it is looked at from
@@ -221,6 +225,10 @@ class Session:
         seen["acting"] += acting
         seen["trained"] += rows if grad and not acting else 0
 
+    def acting(self) -> list[nn.Module]:
+        """Networks that were seen to act, and still are there."""
+        return [each for name, each in self.registry.living() if self._modules.get(name, {}).get("acting")]
+
     def note(self, kind: str, /, **detail: Any) -> None:
         with self._lock:
             count = self._noted[kind] = self._noted.get(kind, 0) + 1
@@ -251,7 +259,7 @@ class Session:
         if audit is not None and audit.evaluation is not None:
             if env is not audit.evaluation or self.log.calls - audit.first_call >= _PLAYED:
                 self._end()
-        elif audit is None and self.updates and self._is_evaluation(env):
+        elif audit is None and self.updates and not isinstance(env, Elsewhere) and self._is_evaluation(env):
             self._begin(evaluation=env)
             self._evaluations += 1
         if not self._stepped:

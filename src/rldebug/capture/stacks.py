@@ -32,6 +32,7 @@ _OURS = tuple(
 _HANDS_ON = {
     "env_calls.py": {"call", "quick"},
     "env_watch.py": {"call", "quick_step", "quick_batch", "step", "reset", "send", "wait", "create"},
+    "inner_steps.py": {"within"},
     "hand_rolled.py": {"call_held", "step", "reset", "quick_step"},
     "launch.py": {"run_as_main", "run_to_its_end", "_run"},
     "paced.py": {"run"},

@@ -13,6 +13,7 @@ import threading
 import time
 import traceback
 from _thread import _count as other_threads
+from _thread import get_ident
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -79,6 +80,9 @@ class Stopwatch:
         self._window_seconds = _WINDOW
         self._window_began = self._next_window = self._next_write = 0.0
         self._before = dict(self.counts)
+        # The environment that was stepped last, where nothing has happened or been seen since: then another step of it
+        # tells nothing new. Whoever finds it here may count the call, and be done.
+        self.steady: Any = None
         self._acted = False  # since the last update
         self._played = -1  # the environment that was stepped last
         self._iteration = "no"  # no, waits for an env step after an update, goes on, done
@@ -111,28 +115,54 @@ class Stopwatch:
 
     def happened(self, kind: str, env: int = -1) -> None:
         """step, reset, backward or update. Called often."""
-        ident = threading.get_ident()
+        ident = get_ident()
         thread = self.main if ident == self._main_ident else self._threads.get(ident) or self._thread(ident)
         if thread.waiting:
             self._settle(thread, kind, env)
         if kind != "reset" or self.first:  # before the first step it is part of the start
             thread.last = kind
         thread.events += 1
+        self.steady = None
         if self._iteration == "goes on":
             self._keep(kind)
 
     def stepped(self, env: int, lanes: int) -> None:
         self.happened("step", env)
-        if not self.first:
-            self._begin()
         self.counts["env_steps"] += lanes
-        if env != self._played:
-            self._played = env
-            self._tally("turns")
+        if env != self._played or not self.first:
+            self._takes_over(env)
         if not self._acted:
             self._acted = True
             if self._iteration == "waits":
                 self._iteration = "goes on"
+        if env >= 0:
+            known = self.environments[env]
+            known["steps"] += lanes
+            known["calls"] += 1
+            if self._iteration != "goes on":
+                self.steady = known
+
+    def count_steps(self) -> None:
+        """Those of which only the calls were counted, see `steady`."""
+        for each in self.environments:
+            untold = each["calls"] * each["lanes"] - each["steps"]
+            each["steps"] += untold
+            self.counts["env_steps"] += untold
+
+    def _takes_over(self, env: int) -> None:
+        """Another environment than before is stepped: the clock is read now, and not at every step."""
+        if not self.first:
+            self._begin()
+        self._ends_turn()
+        self._played = env
+        self._tally("turns")
+        if env >= 0 and "first" not in self.environments[env]:
+            begins = {"first": time.perf_counter() - self.began, "first_update": self.counts["updates"]}
+            self.environments[env].update(begins)
+
+    def _ends_turn(self) -> None:
+        if self._played >= 0:
+            self.environments[self._played]["last"] = time.perf_counter() - self.began
 
     def updated(self) -> None:
         self.happened("update")
@@ -141,6 +171,7 @@ class Stopwatch:
         self.counts["updates"] += 1
         if self._acted:
             self._acted = False
+            self._ends_turn()
             self.counts["phases"] += 1
             self._tally("followed")
             if self._iteration == "no" and time.perf_counter() - self.first > _WARM:
@@ -190,7 +221,7 @@ class Stopwatch:
             self.sampler._running = False
 
     def _see(self, frame: FrameType, seconds: float, now: float) -> None:
-        main = self.main
+        main, self.steady = self.main, None
         place = self.stacks.place(frame)
         main.saw(place, seconds, torch.is_grad_enabled(), under_way(self._main_ident or 0))
         if self._iteration == "goes on":
@@ -206,7 +237,7 @@ class Stopwatch:
             self._end_window(now, frame)
             if now >= self._next_write:
                 self._safely("writing", self.write)
-                self._next_write = now + max(_WRITE_EVERY, 100 * (time.perf_counter() - now))
+                self._next_write = now + max(_WRITE_EVERY, 400 * (time.perf_counter() - now))
 
     def _see_threads(self, seconds: float) -> None:
         for ident, frame in sys._current_frames().items():
@@ -233,6 +264,7 @@ class Stopwatch:
     # ── windows ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _end_window(self, now: float, frame: FrameType | None) -> None:
+        self.count_steps()
         window: dict[str, Any] = {"began": self._window_began - self.began, "seconds": now - self._window_began}
         for name, count in self.counts.items():
             window[name] = count - self._before[name]
@@ -259,6 +291,9 @@ class Stopwatch:
     # ── on disk ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def write(self) -> None:
+        self.count_steps()
+        if self._acted:
+            self._ends_turn()
         used: dict[Cell, int] = {}
         threads = {}
         for each in (self.main, *self._threads.values()):

@@ -74,7 +74,7 @@ def _has_names(value: Any) -> bool:
 
 def _array(value: Tensor | NDArray[Any], lengths: set[int], seen: set[int]) -> NDArray[Any] | None:
     seen.add(id(value))
-    if value.ndim not in (1, 2) or len(value) not in lengths:
+    if value.ndim not in (1, 2) or (len(value) not in lengths and value.shape[-1] not in lengths):
         return None
     size = value.numel() if isinstance(value, Tensor) else value.size
     array = to_numpy(value) if isinstance(value, Tensor) else value
@@ -98,6 +98,9 @@ def _together(name: str, items: Sequence[Any], lengths: set[int]) -> list[Named]
         return _vector(name, items, lengths) or []
     if issubclass(first, (Tensor, np.ndarray)):
         same = len({tuple(each.shape) for each in items}) == 1 and items[0].ndim == 1 and len(items) > 1
+        if not same and len(items) >= _FEW and all(each.ndim == 1 and len(each) for each in items):
+            column = _column(items)
+            return None if column is None else [(f"{name}[]", column)]
         if not same or len(items[0]) not in lengths or len(items) * len(items[0]) > _VALUES:
             return None
         arrays = [to_numpy(each) if isinstance(each, Tensor) else each for each in items]

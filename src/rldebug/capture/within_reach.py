@@ -107,6 +107,9 @@ def _fields(thing: Any) -> Mapping[str, Any] | None:
         return None
     if kind is dict:
         return dict(islice(thing.items(), _NAMES))
+    if issubclass(kind, tuple):  # a named one, or none of ours
+        names = vars(kind).get("_fields")
+        return dict(zip(names, tuple.__iter__(thing), strict=False)) if isinstance(names, tuple) else None
     try:
         inside = object.__getattribute__(thing, "__dict__")
     except AttributeError:

@@ -137,15 +137,19 @@ EVENTS: dict[str, str] = {
         after: the numbers; line""",
     "tokens": """a call of a network that is given sequences of whole numbers and answers with scores for each place.
         module; grad; training; shape of the scores; line. arrays: ids (rows, places), logp: of each next token, last:
-        the scores at the last place, where no gradient is wanted""",
+        the scores at the last place, where no gradient is wanted; logp_below, last_below: where (places, rows);
+        scores: all of them, where they are few and no gradient is wanted""",
     "token-gradient": """the gradient at those scores. of: order of the `tokens` event; slope: one over the temperature
         of the loss. arrays (rows, places): label: the token that each place is pushed towards or from, push (positive:
         made more likely), size: sum of all, chance: log-prob of the label""",
+    "token-values": """what a critic says of each place of sequences, with the scores or by a network of its own.
+        module; grad; line. arrays (rows, places): ids, values""",
+    "value-gradient": """the gradient at those values. of: order of the `token-values` event. arrays: gradient""",
     "rescaled": """rewards of a batch that a library normalised when they were sampled. arrays: given (as they were
         stored), used""",
     "held": """numbers of the program, one or one row for each sequence, when it begins to learn from them. names;
-        written: how many sequences were written. arrays: "0", "1", … in the order of names; "x[].y" is the field y of
-        each object in a list x, filled up with -1 or NaN""",
+        written: how many sequences may have been written. arrays: "0", "1", … in the order of names; "x[].y" is the
+        field y of each object in a list x, filled up with -1 or NaN""",
     "weights": """at the end of the audit, once for each module that was called, or is trained. module; norm; change:
         of the weights since the last audit, relative; fingerprint; training: its mode; distance: {other module of the
         same shape: relative distance}; statistics: the same of its buffers, {fingerprint, distance}""",

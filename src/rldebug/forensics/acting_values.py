@@ -13,6 +13,8 @@ from rldebug.forensics.node_places import Array, Ints, column_of, places_of, sam
 
 Channel = tuple[str, str]  # a module, and which of its outputs
 
+_SAME = 1e-3  # what a network says twice of the same thing may differ by
+
 
 def values_of(audit: Audit, base: int, terms: Sequence[Event], rows: Ints) -> Mapping[int, float]:
     """Place of a node -> its value with the weights of the acting. The channel is known by what the loss predicts."""
@@ -25,10 +27,13 @@ def values_of(audit: Audit, base: int, terms: Sequence[Event], rows: Ints) -> Ma
     tables = channels(audit, base)
     for table in tables.values():
         looks = {look[each]: number for each, number in table.items()}
-        both = [each for each in wanted if each in looks]
-        near = [abs(looks[each] - wanted[each]) <= 1e-4 * (1.0 + abs(wanted[each])) for each in both]
+        both = [(looks[each], wanted[each]) for each in wanted if each in looks]
+        own = [(table[each], number) for each, number in predicted.items() if each in table]
+        if 2 * len(own) >= len(predicted):
+            both = own  # a memory tells apart what looks the same
+        near = [abs(said - number) <= 1e-4 * (1.0 + abs(number)) for said, number in both]
         alike = float(np.mean(near)) if near else 0.0
-        spread = len({round(looks[each], 6) for each in both}) > 1
+        spread = len({round(said, 6) for said, _ in both}) > 1
         covered = float(np.mean([look[int(each)] in looks for each in rows]))
         score = covered * alike if predicted else 0.0
         if alike >= 0.95 and spread and score > best[0]:
@@ -51,10 +56,18 @@ def _elsewhere(best: Mapping[int, float], tables: Iterable[Mapping[int, float]])
 
 
 def by_look(audit: Audit, value: Mapping[int, float]) -> Array:
-    """For each node the value of one that looks the same; NaN where there is none. One more, of no node."""
-    alike = same(audit.nodes)
-    known = {int(alike[each]): number for each, number in value.items()}
-    return np.array([known.get(int(each), np.nan) for each in alike] + [np.nan])
+    """For each node its value, or that of one that looks the same; NaN where there is none. One more, of no node.
+
+    A network with a memory says several things of what looks the same: then only what it said of the node counts.
+    """
+    alike = same(audit.nodes).tolist()
+    known: dict[int, float] = {}
+    several: set[int] = set()
+    for place, number in value.items():
+        if abs(known.setdefault(alike[place], number) - number) > _SAME * (1.0 + abs(number)):
+            several.add(alike[place])
+    own = [value.get(place, np.nan if look in several else known.get(look, np.nan)) for place, look in enumerate(alike)]
+    return np.array([*own, np.nan])
 
 
 def _predicted(audit: Audit, base: int, terms: Sequence[Event]) -> dict[int, float]:
@@ -73,7 +86,8 @@ def _predicted(audit: Audit, base: int, terms: Sequence[Event]) -> dict[int, flo
 def channels(audit: Audit, base: int) -> dict[Channel, dict[int, float]]:
     """Outputs of one number per row, by the place of the row's node, with the weights after `base` optimizer steps."""
     found: dict[Channel, dict[int, float]] = {}
-    for event in audit.calls:
+    asked: dict[tuple[Channel, int], int] = {}  # order of the call
+    for event in sorted(audit.calls, key=lambda each: not each.get("acting")):
         ids = event.arrays.get("rows")
         if ids is None or not len(ids):
             continue
@@ -83,14 +97,21 @@ def channels(audit: Audit, base: int) -> dict[Channel, dict[int, float]]:
             if updates is not None and len(updates) == len(ids)
             else np.full(len(ids), event.update == base)
         )
+        orders = event.arrays.get("orders", np.full(len(ids), event.order))
         places = places_of(audit.nodes, ids)
         now = now & (places >= 0)
         if not now.any():
             continue
         for name, numbers in _single(event, len(ids)):
-            table = found.setdefault((str(event["module"]), name), {})
-            for place, each in zip(places[now].tolist(), numbers[now].tolist(), strict=True):
-                table.setdefault(place, each)
+            channel = (str(event["module"]), name)
+            table = found.setdefault(channel, {})
+            for place, each, order in zip(
+                places[now].tolist(), numbers[now].tolist(), orders[now].tolist(), strict=True
+            ):
+                # What follows a step may be asked first for its value: the last call that acts is the one that acted.
+                before = asked.get((channel, place))
+                if before is None or (event.get("acting") and order > before):
+                    table[place], asked[channel, place] = each, order
     return found
 
 

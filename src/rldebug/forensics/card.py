@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from rldebug.evidence.script import Script
+from rldebug.evidence.script import Event, Script
 from rldebug.finding import thousands
 from rldebug.forensics.clips import clips_of
 from rldebug.forensics.followers import followers
 from rldebug.forensics.roles import roles_of
 from rldebug.forensics.target_ends import Ending
 from rldebug.forensics.targets import Fit, fit_targets, fit_weights
+from rldebug.forensics.worlds import training_streams
 
 _KINDS = {"gae": "GAE", "monte-carlo": "discounted returns", "td": "one-step TD", "reward": "the reward alone"}
 _RIGHTLY = {
@@ -33,6 +34,8 @@ _WRONGLY = {
     ("rollout", "zero"): "the end of a rollout treated as termination",
     ("rollout", "own"): "the end of a rollout is bootstrapped from its own last state",
     ("rollout", "itself"): "the last step of a rollout is left out",
+    ("terminated", "lost"): "the reward of a terminated step is lost",
+    ("terminated", "itself"): "the last step of an episode is left out",
     ("terminated", "entropy"): "a terminated step is paid for the entropy of the next",
     ("terminated", "opposed"): "a terminated step has the opposite of its reward",
 }
@@ -193,8 +196,8 @@ _LEARNED = ("policy", "regression", "classification")
 def _times_over(script: Script) -> float | None:
     """Rows that the policy learned from, over the steps that were acted: how often a rollout is gone over."""
     roles = roles_of(script)
-    acted = next((int(each["steps"]) for each in script.streams if int(each["index"]) == roles.stream), 0)
-    sizes = Counter(int(each["rows"]) for _, each in script.terms("policy"))
+    acted = sum(int(each["steps"]) for each in training_streams(script))
+    sizes = [_counted(each) for _, each in script.terms("policy")]
     steps = [
         int(each["steps"])
         for each in script.optimizers.values()
@@ -202,8 +205,15 @@ def _times_over(script: Script) -> float | None:
     ]
     if not acted or not sizes or len(steps) != 1:
         return None
-    times = steps[0] * sizes.most_common(1)[0][0] / acted
+    masked = any("mask" in each.arrays for _, each in script.terms("policy"))
+    times = steps[0] * (statistics.mean(sizes) if masked else statistics.mode(sizes)) / acted
     return float(round(times)) if abs(times - round(times)) < 0.1 * times and times > 0.9 else float(f"{times:.2g}")
+
+
+def _counted(term: Event) -> int:
+    """Rows that are learned from: without the filler that a mask takes out."""
+    mask = term.arrays.get("mask")
+    return int(term["rows"]) if mask is None or np.size(mask) != term["rows"] else int(np.count_nonzero(mask))
 
 
 def _target_networks(script: Script) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rldebug.evidence.script import Event, Script
 from rldebug.forensics.batches import Call, calls_of
+from rldebug.forensics.node_places import begins
 from rldebug.forensics.worlds import evaluation_streams
 
 
@@ -45,5 +46,5 @@ def _norms(call: Call, name: str) -> Iterator[tuple[int, float]]:
     if len(states) != len(call.rows):
         return
     for place, state in zip(call.audit.nodes.index(call.rows), states, strict=True):
-        if place >= 0 and not call.audit.nodes.first[place]:
+        if place >= 0 and not begins(call.audit.nodes)[place]:
             yield int(call.audit.nodes.stream[place]), float(np.abs(state).max())

@@ -15,6 +15,7 @@ def time_is_seen(script: Script, stream: int) -> bool:
     """The steps of an episode follow from the observation: from an element, or from all together, as they do from the
     number of pieces on a board. True also where it is not known."""
     steps, seen = [], []
+    by_itself = any(int(each["index"]) == stream and each.get("autoreset") == "same-step" for each in script.streams)
     for audit in script.audits:
         nodes = audit.nodes
         if not nodes.obs.shape[1]:
@@ -22,8 +23,9 @@ def time_is_seen(script: Script, stream: int) -> bool:
         for lane in np.unique(nodes.lane[nodes.stream == stream]):
             at = np.flatnonzero((nodes.stream == stream) & (nodes.lane == lane))
             since = -1
-            ended = nodes.terminated | nodes.truncated
-            # An environment that resets itself within step() hands out no first observation of its own.
+            # An environment that resets itself within step() hands out no first observation of its own; what others
+            # hand out at the end is still of the old episode.
+            ended = (nodes.terminated | nodes.truncated) & ((nodes.nxt != nodes.succ) | by_itself)
             begins = set(nodes.index(nodes.succ[at[ended[at]]]).tolist())
             for place in at.tolist():
                 since = 0 if nodes.first[place] or place in begins else since + 1 if since >= 0 else -1

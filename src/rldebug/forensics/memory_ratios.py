@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.forensics.batches import recurrent
+from rldebug.forensics.node_places import begins
 from rldebug.forensics.surrogates import surrogates
 
 _OFF = 1e-3  # nats: far above rounding
@@ -75,7 +76,7 @@ def _kinds(audit: Audit, ids: NDArray[np.int64]) -> list[tuple[str, int]]:
         begun = False
         for number, at in enumerate(mine.tolist()):
             place = places[at]
-            if nodes.first[place]:
+            if begins(nodes)[place]:
                 begun = True
                 if number:  # at the start of the sequence its state may be empty anyway
                     found.append(("begins", at))

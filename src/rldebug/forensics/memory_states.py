@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import Audit, Event, Script
+from rldebug.forensics.node_places import begins
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +114,7 @@ def _compared(
         if before is None or before.shape != state[at].shape:
             continue
         place = places[at]
-        kind = "begins" if nodes.first[place] else "within"
+        kind = "begins" if begins(nodes)[place] else "within"
         if kind == "within" and (nodes.terminated[place] or nodes.truncated[place]):
             kind = "ends"
         if np.allclose(before, state[at], atol=1e-4):

@@ -37,6 +37,17 @@ def after(nodes: Nodes) -> Ints:
 
 
 @lru_cache(maxsize=64)
+def begins(nodes: Nodes) -> Flags:
+    """Observations that an episode begins with. One that resets itself within a step may not say so: what was acted on
+    next, after an end, is where the next episode begins."""
+    found: Flags = nodes.first.copy()
+    led = places_of(nodes, nodes.succ[(nodes.terminated | nodes.truncated) & ~nodes.phantom])
+    led = led[led >= 0]
+    found[led[nodes.acted[led]]] = True
+    return found
+
+
+@lru_cache(maxsize=64)
 def same(nodes: Nodes) -> Ints:
     """For each node the first place of one with the same observation; rows of networks are found at the newest."""
     own = np.arange(len(nodes))
@@ -83,7 +94,7 @@ def base_update(audit: Audit, term: Event) -> int | None:
     for update in np.unique(nodes.update[nodes.acted & (nodes.update <= term.update)])[::-1].tolist():
         acted = np.zeros(len(nodes), dtype=bool)
         acted[look[nodes.acted & (nodes.update == update)]] = True
-        if acted[rows].sum() >= _SAME * len(places):
+        if acted[rows].sum() >= _SAME * (len(places) - int(term.get("filler") or 0)):
             return int(update)
     return None
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from rldebug.evidence.script import Event, Script
 from rldebug.forensics.roles import roles_of
-from rldebug.forensics.updates import restored
+from rldebug.forensics.updates import resumed
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,7 @@ class Orphan:
 @lru_cache(maxsize=8)
 def orphans(script: Script) -> tuple[Orphan, ...]:
     # Weights out of a file may be meant to stay as they are. A step inside a compiled function is not seen.
-    if restored(script) or script.noted("compile"):
+    if resumed(script) or script.noted("compile"):
         return ()
     return tuple(each for name in script.modules if (each := _orphan(script, name)) is not None)
 
@@ -80,3 +81,14 @@ def starved(script: Script) -> Iterator[tuple[str, Event, int]]:
     for name, events in steps.items():
         if len(events) >= 4 and all(each.get("of") and each.get("without") == each["of"] for each in events):
             yield name, events[0], len(events)
+
+
+def outermost(script: Script, name: str) -> str:
+    """The network that it is a part of; itself where it is none."""
+    thing: Mapping[str, Any] | None = script.modules.get(name)
+    for _ in range(8):
+        inside = thing.get("inside") if thing is not None else None
+        if not inside:
+            break
+        name, thing = str(inside), script.modules.get(str(inside))
+    return name

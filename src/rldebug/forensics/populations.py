@@ -51,7 +51,7 @@ class Population:
 @lru_cache(maxsize=8)
 def populations(script: Script) -> tuple[Population, ...]:
     roles = roles_of(script)
-    groups: dict[tuple[str, str, bool, tuple[int, ...]], _Gathered] = {}
+    groups: dict[tuple[str, str, int, tuple[int, ...]], _Gathered] = {}
     for call in calls_of(script):
         event = call.event
         array = call.input if call.input is not None else call.stats
@@ -65,15 +65,15 @@ def populations(script: Script) -> tuple[Population, ...]:
         shape = tuple(event["inputs"][0]["shape"][1:])
         if len(event["inputs"][0]["shape"]) == 1:
             shape = tuple(event["inputs"][0]["shape"])  # a single row without an axis for it
-        key = (call.module, use, call.input is None, shape)
+        key = (call.module, use, 0 if call.input is None else array.shape[1], shape)
         group = groups.setdefault(key, _Gathered(event))
         group.add(call.audit.number, array, int(known.sum()), str(event["match"]))
     return tuple(
         Population(
-            module, use, group.first, wide, shape, np.concatenate(group.arrays),
+            module, use, group.first, not width, shape, np.concatenate(group.arrays),
             group.known / max(group.count, 1), group.ways, len(group.audits), group.whole,
         )
-        for (module, use, wide, shape), group in groups.items()
+        for (module, use, width, shape), group in groups.items()
         if group.arrays
     )  # fmt: skip
 

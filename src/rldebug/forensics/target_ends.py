@@ -19,7 +19,7 @@ from rldebug.forensics.target_rows import Flags, Steps
 _HIT = 0.9
 _STRAY = 0.1
 _ROWS = 4
-_WIDER = 3.0  # tolerance at ends, in tolerances within
+WIDER = 3.0  # tolerance at ends, in tolerances within
 _APART = 8.0  # two ways are told apart where they differ by this many tolerances
 
 
@@ -45,7 +45,7 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
 }
 # In the order in which they are believed where several hit alike.
 _WRONG: Mapping[str, tuple[str, ...]] = {
-    "terminated": ("follows", "value", "leak", "final", "own"),
+    "terminated": ("follows", "value", "leak", "final", "own", "lost", "itself"),
     "truncated": ("zero", "follows", "value", "leak"),
     "rollout": ("zero", "own", "itself"),
     "first": ("zero", "leak"),
@@ -56,16 +56,16 @@ _WRONG: Mapping[str, tuple[str, ...]] = {
 def endings(steps: Steps, formula: Formula) -> tuple[Ending, ...]:
     if not formula.simple:
         return ()
-    ways = _ways(steps, formula)
+    ways = ways_of(steps, formula)
     found: list[Ending] = []
-    for kind, keep in _kinds(steps).items():
-        ending = _ending(kind, keep, steps, ways, _WIDER * formula.tol, formula.name in ("td", "gae"))
+    for kind, keep in kinds_of(steps).items():
+        ending = _ending(kind, keep, steps, ways, WIDER * formula.tol, formula.name in ("td", "gae"))
         if ending is not None:
             found.append(ending)
     return tuple(found)
 
 
-def _kinds(steps: Steps) -> dict[str, Flags]:
+def kinds_of(steps: Steps) -> dict[str, Flags]:
     ends = np.append(steps.done, False)[steps.after]
     real = ~steps.phantom & np.isfinite(steps.reward)
     return {
@@ -78,7 +78,7 @@ def _kinds(steps: Steps) -> dict[str, Flags]:
     }
 
 
-def _ways(steps: Steps, formula: Formula) -> dict[str, Array]:
+def ways_of(steps: Steps, formula: Formula) -> dict[str, Array]:
     reward = formula.reward * _changed(steps.reward, formula.changed)
     gamma = formula.gamma or 0.0
     last = 0.0
@@ -93,6 +93,7 @@ def _ways(steps: Steps, formula: Formula) -> dict[str, Array]:
         onward = formula.on_value * after
     return {
         "zero": reward + last,
+        "lost": 0.0 * reward + last,
         "follows": reward + formula.constant + onward,
         "value": reward + gamma * after + last,
         "final": reward + gamma * steps.value_next + last,
@@ -116,9 +117,12 @@ def _ending(
     right = [ways[each] for each in _RIGHT[kind] if np.isfinite(ways[each][keep]).any()]
     if not right:
         # Without values there is nothing to go on with; but a critic that is never asked was not bootstrapped from.
-        if not bootstraps or kind not in ("rollout", "truncated"):
+        if kind == "rollout" and bootstraps:
+            return _never_asked(keep, steps, ways, tol, share)
+        if kind != "truncated":
             return None
-        return (_never_asked if kind == "rollout" else _asked_of_the_reset)(keep, steps, ways, tol, share)
+        found = _asked_of_the_reset(keep, steps, ways, tol, share) if bootstraps else None
+        return found or _not_asked_at_limits(keep, steps, ways, tol, share)
     best: Ending | None = None
     for way in _WRONG[kind]:
         told = _told(way, keep, ways, right, tol)
@@ -167,6 +171,18 @@ def _asked_of_the_reset(
         if told.sum() >= 2 * _ROWS and hit.sum() >= _HIT * told.sum() and audits >= 2:
             return Ending("truncated", way, False, int(told.sum()), int(hit.sum()), audits, share)
     return None
+
+
+def _not_asked_at_limits(
+    keep: Flags, steps: Steps, ways: Mapping[str, Array], tol: float, share: float
+) -> Ending | None:
+    """Steps that were cut off, learned as the reward alone by a program that has values of its own steps."""
+    told = keep & (np.abs(steps.value) > _APART * tol)
+    hit = told & (np.abs(steps.target - ways["zero"]) <= tol)
+    audits = len(np.unique(steps.audit[hit]))
+    if told.sum() < 2 * _ROWS or hit.sum() < _HIT * told.sum() or audits < 2:
+        return None
+    return Ending("truncated", "zero", False, int(told.sum()), int(hit.sum()), audits, share)
 
 
 def _told(way: str, keep: Flags, ways: Mapping[str, Array], right: Sequence[Array], tol: float) -> Flags:

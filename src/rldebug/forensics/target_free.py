@@ -46,7 +46,7 @@ def free_formula(world: World, terms: Sequence[tuple[Audit, Event]]) -> Free | N
     values, counts = np.unique(np.round(rewards, 6), return_counts=True)
     if len(rewards) < _STEPS or not 1 <= len(values) <= _REWARDS or counts.min() < 1:
         return None
-    batches = [each for audit, term in terms[:_TERMS] if (each := _batch(audit, term)) is not None]
+    batches = [each for audit, term in terms[:_TERMS] if (each := asked_batch(audit, term)) is not None]
     names = Counter(name for _, f, _ in batches for name in f)
     kept = [name for name, count in names.items() if count >= 0.6 * len(batches)]
     if not batches:
@@ -76,21 +76,21 @@ def _better(new: Free, old: Free) -> bool:
     return more >= 8 and more >= 9 * less
 
 
-def _batch(audit: Audit, term: Event) -> tuple[Array, dict[str, Array], int] | None:
-    numbers, index = term.arrays.get("target"), term.arrays.get("index")
-    if numbers is None or index is None or np.size(numbers) != np.size(index) or np.size(numbers) < 8:
+def asked_batch(audit: Audit, term: Event) -> tuple[Array, dict[str, Array], int] | None:
+    """The targets of a regression, and what they may be bootstrapped from."""
+    numbers, index, prediction = (term.arrays.get(each) for each in ("target", "index", "prediction"))
+    if numbers is None or np.size(numbers) < 8 or (index is not None and np.size(numbers) != np.size(index)):
         return None
     target = np.ravel(numbers).astype(np.float64)
-    asked: list[Said] = []
-    for one in said_before(audit, term):
-        if len(one.rows) == len(target) and one.output.shape[1] > 1 and np.isfinite(one.output).all():
-            asked.append(one)
-    prediction = term.arrays.get("prediction")
+    discrete = index is not None
+    asked = [one for one in said_before(audit, term) if len(one.rows) == len(target) and np.isfinite(one.output).all()]
+    if discrete:
+        asked = [one for one in asked if one.output.shape[1] > 1]
     if prediction is not None and np.size(prediction) == len(target):
-        taken = np.ravel(index).astype(np.int64)
+        taken = np.ravel(index).astype(np.int64) if index is not None else np.zeros(len(target), dtype=np.int64)
         # Not the call that the prediction is read from.
         asked = [each for each in asked if not _is(each, taken, np.ravel(prediction))]
-    return (target, bootstraps(asked, True, ""), audit.number) if asked else None
+    return (target, bootstraps(asked, discrete, ""), audit.number) if asked else None
 
 
 def _is(said: Said, taken: Ints, prediction: Array) -> bool:

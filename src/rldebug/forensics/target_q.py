@@ -30,6 +30,7 @@ from rldebug.forensics.target_q_ends import (
     reset_at_ends,
 )
 from rldebug.forensics.target_quantiles import of_quantiles
+from rldebug.forensics.target_repeated import repeated
 from rldebug.forensics.target_rows import Flags, Site, sited, where_of
 from rldebug.forensics.target_settings import told
 from rldebug.forensics.target_soft import soft
@@ -89,6 +90,8 @@ def _of_site(script: Script, terms: Sequence[tuple[Audit, Event]]) -> QFormula |
     if near is not None:
         return replace(of_several(near, None), mistake="near", endings=(), crossed=(0, 0))
     free = free_formula(world, terms)
+    if free is None and not script.streams:
+        return repeated(script, terms)
     return None if free is None else of_free(free)
 
 

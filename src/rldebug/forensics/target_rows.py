@@ -21,6 +21,7 @@ from rldebug.forensics.node_places import (
     Site,
     after,
     base_update,
+    begins,
     column_of,
     given_up,
     places_of,
@@ -175,6 +176,7 @@ def _table(audit: Audit, base: int, terms: Sequence[Event], array: str, number: 
     left = given_up(nodes, rows, onward[rows])
     done = nodes.terminated[rows] | nodes.truncated[rows] | left
     nxt = places_of(nodes, nodes.nxt[rows])
+    nxt = np.where((nxt >= 0) & done & begins(nodes)[nxt], UNKNOWN, nxt)  # where it ended nobody was told
     lane = nodes.lane[rows] + 4096 * nodes.stream[rows]
     look = by_look(audit, value)
     return Steps(
@@ -188,7 +190,7 @@ def _table(audit: Audit, base: int, terms: Sequence[Event], array: str, number: 
         terminated=nodes.terminated[rows],
         truncated=(nodes.truncated[rows] | left) & ~nodes.terminated[rows],
         phantom=nodes.phantom[rows],
-        first=nodes.first[rows],
+        first=begins(nodes)[rows],
         end=~done & ~nodes.phantom[rows] & (follow < 0) & ~next_acted,
         lane=lane,
         time=_times(nodes.call[rows], nodes.stream[rows]),

@@ -16,6 +16,7 @@ from rldebug.evidence.script import Audit, Event, Script
 from rldebug.finding import Where
 from rldebug.forensics.epoch_order import unshuffled
 from rldebug.forensics.robust_fit import Array, affine, tolerance
+from rldebug.forensics.target_orders import reordered
 from rldebug.forensics.target_rows import Flags, Group, Ints, Site, Steps, column_of, places_of, sited, where_of
 from rldebug.forensics.told_apart import told_apart
 
@@ -211,9 +212,13 @@ def match(weight: Array, steps: Steps, places: Ints, gamma: float | None) -> _On
             return replace(one, weights=weight[keep], targets=steps.target[places][keep])
     advantage = (steps.target - steps.value)[places]
     keep = np.isfinite(advantage)
-    if keep.sum() < 2 * _ROWS or keep.sum() < len(places):
-        return None
-    return _unordered(weight, advantage, audit, tol) or _per_lane(weight, advantage, steps.lane[places], audit, tol)
+    if keep.sum() >= 2 * _ROWS and keep.all():
+        found = _unordered(weight, advantage, audit, tol) or _per_lane(
+            weight, advantage, steps.lane[places], audit, tol
+        )
+        if found is not None:
+            return found
+    return _turned(weight, steps, places, audit, tol)
 
 
 def _references(steps: Steps, gamma: float | None) -> Iterator[tuple[str, Array]]:
@@ -234,6 +239,22 @@ def _unordered(weight: Array, advantage: Array, audit: int, tol: float) -> _One 
         return None
     paired: Flags = np.abs(weight - fit.coef[0] * advantage - fit.coef[1]) <= 10.0 * tol
     return _One("unordered", float(fit.coef[0]), fit.share, len(weight), audit) if paired.mean() < _BAD else None
+
+
+def _turned(weight: Array, steps: Steps, places: Ints, audit: int, tol: float) -> _One | None:
+    """Advantages of other rows of the rollout: time and lanes changed places, or time runs backwards."""
+    advantage = np.append(steps.target - steps.value, np.nan)
+    for _, order in reordered(steps):
+        seen = advantage[order[places]]
+        keep = np.isfinite(seen)
+        if keep.sum() < max(_ROWS, 0.5 * len(places)) or float(np.std(seen[keep])) < 1e-9:
+            continue
+        fit = affine(weight[keep], seen[keep], tol)
+        if fit and fit.share >= _GOOD and float(fit.coef[0]) * float(np.std(seen[keep])) > 20 * tol:
+            paired = np.abs(weight - fit.coef[0] * advantage[places] - fit.coef[1]) <= 10.0 * tol
+            if paired.mean() < _BAD:
+                return _One("unordered", float(fit.coef[0]), fit.share, int(keep.sum()), audit)
+    return None
 
 
 def _per_lane(weight: Array, advantage: Array, lane: Ints, audit: int, tol: float) -> _One | None:

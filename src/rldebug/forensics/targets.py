@@ -14,14 +14,16 @@ import numpy as np
 
 from rldebug.evidence.script import Event, Script
 from rldebug.finding import Where
+from rldebug.forensics.asked_at_limits import asked_at_limits
 from rldebug.forensics.episode_returns import Episodic, episodic
 from rldebug.forensics.robust_fit import Array
 from rldebug.forensics.roles import roles_of
 from rldebug.forensics.target_ends import Ending, endings
 from rldebug.forensics.target_formula import QFormula
 from rldebug.forensics.target_models import Formula, formula_of, right_formula_of
+from rldebug.forensics.target_orders import orders
 from rldebug.forensics.target_q import q_formulas
-from rldebug.forensics.target_rows import Group, Ints, Site, Steps, groups, sited, where_of
+from rldebug.forensics.target_rows import Group, Site, Steps, groups, sited, where_of
 from rldebug.forensics.target_scaled import rescaled
 from rldebug.forensics.target_vtrace import VTrace, vtraces
 from rldebug.forensics.target_weights import Weights, weights_of
@@ -31,7 +33,6 @@ _ALL = 0.998  # share of rows that leaves nothing to explain
 ONE_FLAG = ("4-tuple", "3-tuple")  # of what step() gives: terminated and truncated in one
 _LIMITED = 0.3  # share of episodes that have the greatest length
 _KNOWN = 0.5  # share of rows with a value, for values to count as known
-_FULL = 0.7  # share of the rows of a rollout that are known, for another order to be tried
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,10 @@ def fit_targets(script: Script) -> tuple[Fit, ...]:
 
 
 def _with_sure_ends(fit: Fit) -> Fit:
-    return replace(fit, endings=tuple(each for each in fit.endings if each.right or each.kind != "terminated"))
+    """A sum that runs on into the next episode is wrong, whatever the end was."""
+    over = ("follows", "leak") if fit.name in ("monte-carlo", "gae") else ()
+    sure = tuple(each for each in fit.endings if each.right or each.kind != "terminated" or each.way in over)
+    return replace(fit, endings=sure)
 
 
 def limit_untold(script: Script) -> bool:
@@ -105,7 +109,7 @@ def fit_weights(script: Script) -> tuple[Weights, ...]:
 @lru_cache(maxsize=8)
 def _all(script: Script) -> tuple[tuple[Fit, ...], tuple[Weights, ...]]:
     critics = groups(script, "regression", "target")
-    fits = [each for group in critics for each in _of_group(group, "value")]
+    fits = [each for group in critics for each in _of_group(script, group, "value")]
     # Steps that were hardly off the policy follow simpler formulas too, but not all of them.
     seen = {group.site: len(np.unique(group.steps.audit)) for group in critics}
     traces = vtraces(script, {fit.site for fit in fits if fit.share > _ALL and fit.audits >= 0.8 * seen[fit.site]})
@@ -118,7 +122,7 @@ def _all(script: Script) -> tuple[tuple[Fit, ...], tuple[Weights, ...]]:
     weighed = {each.site for each in weights if each.of in ("advantage", "td-error", "per-lane", "unordered", "reward")}
     for group in groups(script, "policy", "weight"):
         if group.site not in weighed:
-            found = list(_of_group(group, "weight"))
+            found = list(_of_group(script, group, "weight"))
             again = None if found else recursion(group.steps)
             fits += found if again is None else [_of_recursion(group, again)]
             if not found and again is None:
@@ -144,7 +148,7 @@ def trace_decay(script: Script) -> float | None:
     return round(found[0], 4) if found and max(found) - min(found) < 2e-3 else None
 
 
-def _of_group(group: Group, what: str) -> Iterator[Fit]:
+def _of_group(script: Script, group: Group, what: str) -> Iterator[Fit]:
     steps, order = group.steps, ""
     formula = formula_of(steps, critic=what == "value")
     if formula is None and what == "value":
@@ -168,7 +172,7 @@ def _of_group(group: Group, what: str) -> Iterator[Fit]:
         else:
             return
     assert formula is not None
-    yield _fit(group, formula, steps, order, what)
+    yield _fit(script, group, formula, steps, order, what)
 
 
 def _held_back(term: Event) -> bool:
@@ -176,7 +180,15 @@ def _held_back(term: Event) -> bool:
     return bool(term.get("clip") or term.get("nested"))
 
 
-def _fit(group: Group, formula: Formula, steps: Steps, order: str, what: str) -> Fit:
+def _endings(script: Script, steps: Steps, formula: Formula) -> tuple[Ending, ...]:
+    found = endings(steps, formula)
+    if not formula.simple or any(each.kind == "truncated" for each in found):
+        return found
+    asked = asked_at_limits(script, steps, formula)
+    return found if asked is None else (*found, asked)
+
+
+def _fit(script: Script, group: Group, formula: Formula, steps: Steps, order: str, what: str) -> Fit:
     return Fit(
         what=what,
         name=formula.name,
@@ -186,7 +198,7 @@ def _fit(group: Group, formula: Formula, steps: Steps, order: str, what: str) ->
         changed=formula.changed,
         mistake=formula.name if formula.mistake else "",
         order=order,
-        endings=endings(steps, formula),
+        endings=_endings(script, steps, formula),
         share=formula.share,
         rows=formula.rows,
         audits=int(formula.audits),
@@ -312,38 +324,6 @@ def unit_advantages(steps: Steps) -> bool:
 
 def _unit(numbers: Array, off: float) -> bool:
     return abs(float(numbers.mean())) < off and abs(float(numbers.std()) - 1.0) < off
-
-
-def orders(steps: Steps) -> Iterator[tuple[str, Steps]]:
-    """The table as it would be if targets had been put down in another order than observations. Full rollouts only."""
-    for name in ("transposed", "untransposed", "reversed"):
-        places = np.arange(len(steps))
-        whole = True
-        for batch in np.unique(steps.batch):
-            rows = np.flatnonzero(steps.batch == batch)
-            found = _reordered(steps, rows, name)
-            if found is None:
-                whole = False
-                break
-            places[rows] = found
-        if whole:
-            yield name.removeprefix("un"), steps.moved(places)
-
-
-def _reordered(steps: Steps, rows: Ints, name: str) -> Ints | None:
-    lanes, lane = np.unique(steps.lane[rows], return_inverse=True)
-    times = int(steps.time[rows].max()) + 1
-    if len(rows) < _FULL * len(lanes) * times or (name != "reversed" and (len(lanes) < 2 or times < 2)):
-        return None
-    grid = np.full((times, len(lanes)), -1, dtype=np.int64)  # observations that look alike are missing
-    grid[steps.time[rows], lane] = rows
-    if name == "reversed":
-        taken = grid[::-1]
-    elif name == "transposed":  # observations by time, targets by lane
-        taken = grid.reshape(-1)[np.arange(grid.size)].reshape(len(lanes), times).T
-    else:
-        taken = grid.T.reshape(-1).reshape(times, len(lanes))
-    return np.asarray(taken[steps.time[rows], lane])
 
 
 __all__ = ["Fit", "Weights", "discount", "fit_targets", "fit_weights", "only_critic", "trace_decay"]

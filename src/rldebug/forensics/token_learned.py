@@ -42,16 +42,16 @@ def learned(each: Round) -> Learned | None:
         policy, critic = term_of(each, one, "policy"), term_of(each, one, "regression")
         if policy is not None and "weight" in policy.arrays and not policy.get("inverted"):
             sign = -1.0 if float(policy["scale"]) > 0 else 1.0
-            found = _places(one, policy.arrays["weight"], shape[1])
+            found = of_places(one, policy.arrays["weight"], shape[1])
             if found is not None:
                 _put(weight, one, sign * found)
-                held = _places(one, policy.arrays["mask"], shape[1]) if "mask" in policy.arrays else None
+                held = of_places(one, policy.arrays["mask"], shape[1]) if "mask" in policy.arrays else None
                 _put(mask, one, np.ones_like(found) if held is None else held)
         if critic is not None and "target" in critic.arrays:
-            found = _places(one, critic.arrays["target"], shape[1])
+            found = of_places(one, critic.arrays["target"], shape[1])
             if found is not None:
                 _put(target, one, found)
-            said = _places(one, critic.arrays["prediction"], shape[1]) if "prediction" in critic.arrays else None
+            said = of_places(one, critic.arrays["prediction"], shape[1]) if "prediction" in critic.arrays else None
             if said is not None and one.at_once:
                 _put(value, one, said)
     if np.isnan(weight).all():
@@ -64,8 +64,14 @@ def row_weights(each: Round, one: Pass) -> Matrix | None:
     policy = term_of(each, one, "policy")
     if policy is None or "weight" not in policy.arrays:
         return None
-    found = _places(one, policy.arrays["weight"], one.writing.tokens.shape[1])
-    return found if found is not None and np.isfinite(found).all() else None
+    width = one.writing.tokens.shape[1]
+    found = of_places(one, policy.arrays["weight"], width)
+    if found is None:
+        return None
+    written = np.arange(width)[None, :] < one.length[:, None]
+    if one.moved is not None or len(policy.arrays["weight"]) % len(one.ids):
+        found = np.where(written, found, 0.0)
+    return found if np.isfinite(found).all() else None
 
 
 def term_of(each: Round, one: Pass, kind: str) -> Event | None:
@@ -76,23 +82,54 @@ def term_of(each: Round, one: Pass, kind: str) -> Event | None:
     return found[0] if len(found) == 1 else None
 
 
-def _places(one: Pass, values: NDArray[np.generic], width: int) -> Matrix | None:
+def of_places(one: Pass, values: NDArray[np.generic], width: int) -> Matrix | None:
     """(rows, T) of an array with one entry for each written place, for each place, or for each row."""
     count, length = one.ids.shape
-    if len(values) % count or values.ndim != 1:
+    if values.ndim != 1:
         return None
-    table = np.asarray(values, dtype=np.float64).reshape(count, -1)
+    flat = np.asarray(values, dtype=np.float64)
+    if len(flat) % count:
+        return _picked(one, flat, width)
+    table = flat.reshape(-1, count).T if one.call.get("turned") else flat.reshape(count, -1)
     given = one.call.arrays["ids"].shape[1]
     if table.shape[1] == 1:
         return np.repeat(table, width, axis=1)
-    if table.shape[1] == length - one.start:
-        first = 0
+    first: NDArray[np.int64]
+    if one.moved is not None:
+        if table.shape[1] in (given - 1, given):
+            first = one.start - one.moved - 1
+        elif table.shape[1] == int(one.length.max()):
+            first = np.zeros(count, dtype=np.int64)
+        else:
+            return _picked(one, flat, width)
+    elif table.shape[1] == length - one.start:
+        first = np.zeros(count, dtype=np.int64)
     elif table.shape[1] in (length - 1, given):
-        first = one.start - 1
+        first = np.full(count, one.start - 1, dtype=np.int64)
     else:
+        return _picked(one, flat, width)
+    return from_place(table, first, width)
+
+
+def from_place(table: Matrix, first: NDArray[np.int64], width: int) -> Matrix:
+    """(rows, width) of each row what begins at its own place; NaN behind its end."""
+    at = first[:, None] + np.arange(width)[None, :]
+    found = np.take_along_axis(table, np.clip(at, 0, table.shape[1] - 1), axis=1)
+    return np.where((at >= 0) & (at < table.shape[1]), found, np.nan)
+
+
+def _picked(one: Pass, flat: Matrix, width: int) -> Matrix | None:
+    """Of one entry for each written token, row after row: what a mask has picked."""
+    length = np.clip(one.length, 0, width)
+    if (one.rows < 0).any() or len(flat) != int(length.sum()):
         return None
-    table = table[:, first : first + width]
-    return np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=np.nan)
+    written = np.arange(width)[None, :] < length[:, None]
+    found = np.full(written.shape, np.nan)
+    if one.call.get("turned"):
+        found.T[written.T] = flat
+    else:
+        found[written] = flat
+    return found
 
 
 def _put(into: Matrix, one: Pass, values: Matrix) -> None:

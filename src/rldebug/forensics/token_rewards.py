@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import Script
-from rldebug.forensics.token_learned import Learned, learned
-from rldebug.forensics.tokens import Pass, Round, rounds
+from rldebug.forensics.token_learned import Learned, from_place, learned
+from rldebug.forensics.token_places import bare
+from rldebug.forensics.tokens import Pass, Round, Writing, rounds
 
 Matrix = NDArray[np.float64]
 _MATRICES = 12
@@ -30,6 +31,7 @@ class Table:
     logp: Matrix  # (B, T) of the sampler, NaN after the end
     matrices: list[tuple[str, Matrix]]
     vectors: list[tuple[str, Matrix]]
+    held: list[tuple[str, Matrix]]  # the matrices that are variables of the program
     learned: Learned | None
 
     @property
@@ -71,26 +73,52 @@ def _table(each: Round) -> Table | None:
             logp[at, steps] = writing.logp[at, steps, one.ids[row, one.start + steps]]
     if (length >= 0).sum() < 8:
         return None
+    given = each.passes[0].call.arrays["ids"].shape[1] if each.passes[0].moved is not None else 0
     matrices: list[tuple[str, Matrix]] = []
     vectors: list[tuple[str, Matrix]] = []
     for name, array in each.held:
-        if array.dtype.kind != "f" or not np.isfinite(array).all():
+        if array.dtype.kind != "f":
             continue
-        if array.shape == (count, width) and len(matrices) < _MATRICES:
-            kept, into = array.astype(np.float64), matrices
-        elif array.shape in ((count,), (count, 1)):
+        of_tokens = _of_tokens(array.astype(np.float64), writing, length, given) if array.ndim == 2 else None
+        if of_tokens is not None and len(matrices) < _MATRICES:
+            kept, into = of_tokens, matrices
+        elif array.shape in ((count,), (count, 1)) and np.isfinite(array).all():
             kept, into = array.reshape(count).astype(np.float64), vectors
         else:
             continue
         if kept.std() > 0 and not any(np.array_equal(kept, other) for _, other in into):
             into.append((name, kept))
+    held = list(matrices)
     found = learned(each)
     if found is not None:
         for name, kept in (("advantages", found.weight), ("the targets of the critic", found.target)):
             alike = bool((np.ptp(kept, axis=1) <= 1e-6).all())  # one number for each answer: of no token
             if np.isfinite(kept).all() and not alike and not any(np.allclose(kept, one) for _, one in matrices):
                 matrices.append((name, kept))
-    return Table(each, length, ended, logp, matrices, vectors, found)
+    return Table(each, length, ended, logp, matrices, vectors, held, found)
+
+
+def _of_tokens(array: Matrix, writing: Writing, length: NDArray[np.int64], given: int) -> Matrix | None:
+    """(answers, places) of a matrix with an entry for each written token, or for each token but the first."""
+    count, width = writing.tokens.shape
+    if len(array) != count:
+        return None
+    if array.shape[1] == width and np.isfinite(array).all():
+        return array
+    if writing.prompts is None:
+        return None
+    if writing.prompts.min() >= 0 and array.shape[1] == writing.prompts.shape[1] + width - 1:
+        found = array[:, writing.prompts.shape[1] - 1 :]
+        return found if np.isfinite(found).all() else None
+    begin = np.array([len(each) for each in bare(writing.prompts)])
+    own = np.isfinite(array).sum(axis=1)  # a list of vectors, filled up
+    rows = length >= 0
+    if array.shape[1] == given - 1 or (
+        array.shape[1] > width and np.array_equal(own[rows], (begin + length - 1)[rows])
+    ):
+        found = from_place(array, begin - 1, width)
+        return np.where(np.isfinite(found), found, 0.0)
+    return None
 
 
 def _recursion(table: Table) -> Recursion | None:

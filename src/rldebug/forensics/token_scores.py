@@ -33,6 +33,8 @@ def scored_again(script: Script, apart: float) -> Again:
                     continue
                 token = int(each.ids[row, each.start + step])
                 x = said[source].astype(np.float64)
+                if not np.isfinite(x).all():
+                    continue
                 before = x[token] - x.max() - np.log(np.exp(x - x.max()).sum())
                 judged += 1
                 if abs(before - float(again[row, each.start + step - 1])) > apart:

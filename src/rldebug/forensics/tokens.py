@@ -17,41 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import Audit, Event, Script
+from rldebug.forensics.token_places import aligned, all_shifted, at_temperature, time_first, turned
 from rldebug.forensics.token_rows import find_rows, starts, with_last
+from rldebug.forensics.token_writings import Writing, groups_of, samples_of, with_prompts_of, writings_of
+
+__all__ = ["Pass", "Round", "Writing", "groups_of", "pushed_places", "rounds", "written_places"]
 
 _FAINT = 1e-4  # of the usual push: a place that is pushed less is left alone
 _PURE = 0.49  # of the gradient lies on one token, and the rest on all others: it is that of a log-prob
 _MATCHED = 0.9  # of the rows of a pass are found among the written ones
-
-
-@dataclass(frozen=True, eq=False)
-class Writing:
-    """What was sampled: one token of every row at a time."""
-
-    update: int
-    module: str
-    prompts: NDArray[np.int32] | None  # (B, P); None where they are not known
-    tokens: NDArray[np.int64]  # (B, T) as sampled: a program puts others in their place once a row has ended
-    logp: NDArray[np.float64]  # (B, T, V) of the sampler
-    scores: Sequence[NDArray[np.float32] | None]  # T times (≤ B, V): what the network said before
-
-    @cached_property
-    def inverse_temperature(self) -> float | None:
-        """By how much the scores were multiplied before tokens were drawn; None where that was not all."""
-        slopes = []
-        for place, scores in enumerate(self.scores):
-            if scores is None:
-                continue
-            for x, y in zip(scores, self.logp[:, place], strict=False):
-                keep = np.isfinite(y) & (y > -30)
-                if len(x) != len(y) or keep.sum() < 4 or x[keep].std() < 1e-3:
-                    continue
-                a, b = x[keep] - x[keep].mean(), y[keep] - y[keep].mean()
-                slope = float(a @ b / (a @ a))
-                if np.abs(b - slope * a).max() > 1e-2 * max(1.0, float(np.abs(b).max())):
-                    return None  # a penalty, noise: it is not the same function
-                slopes.append(slope)
-        return float(np.median(slopes)) if len(slopes) >= 16 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +41,7 @@ class Pass:
     ended: NDArray[np.bool_]  # (B,) other tokens follow
     writing: Writing
     earlier: NDArray[np.bool_] | None = None  # (B, L) tokens that it wrote in turns before; None where there were none
+    moved: NDArray[np.int64] | None = None  # (B,) places that each row lies further right than the program has it
 
     @cached_property
     def size(self) -> NDArray[np.float64]:
@@ -116,6 +91,8 @@ class Round:
     writings: Sequence[Writing]
     passes: Sequence[Pass]
     held: Sequence[tuple[str, NDArray[Any]]] = field(default=())  # variables of the program, when it began to learn
+    valued: Sequence[Pass] = field(default=())  # batches that a critic was trained with: see `value-gradient`
+    reference: NDArray[np.float64] | None = None  # (B, T) what another network gives the tokens; NaN where not known
 
 
 _KNOWN: WeakKeyDictionary[Script, list[Round]] = WeakKeyDictionary()
@@ -132,9 +109,15 @@ def _rounds(audit: Audit) -> list[Round]:
     if not calls:
         return []
     pushes = {int(each["of"]): each for each in audit.events if each.kind == "token-gradient"}
-    learning = sorted(each.order for each in calls if each.order in pushes)
     found: list[Round] = []
-    samples = _samples(audit)
+    samples = samples_of(audit)
+    down = time_first(calls, samples)
+    values = {each.order: each for each in audit.events if each.kind == "token-values"}
+    felt = [(values[int(each["of"])], each) for each in audit.of("value-gradient") if int(each["of"]) in values]
+    if down:
+        calls, pushes = [turned(each) for each in calls], {order: turned(each) for order, each in pushes.items()}
+        felt = [(turned(one), turned(other)) for one, other in felt]
+    learning = sorted(each.order for each in calls if each.order in pushes)
     while learning and samples:
         first = learning[0]
         before = [each for each in samples if each[0] < first]
@@ -143,7 +126,7 @@ def _rounds(audit: Audit) -> list[Round]:
         now = [each for each in calls if first <= each.order < until and each.order in pushes]
         learning = [each for each in learning if each >= until]
         samples = later
-        writings = _writings(audit, before, calls)
+        writings = writings_of(audit, before, calls)
         if not writings:
             continue
         held = [
@@ -152,111 +135,43 @@ def _rounds(audit: Audit) -> list[Round]:
             if each.kind == "held" and first <= each.order < until
             for place, name in enumerate(each["names"])
         ]
+        if down:
+            held = [(name, each.T if each.ndim == 2 else each) for name, each in held]
         lying = [call.arrays["ids"] for call in calls if before[0][0] < call.order < first]
         lying += [array for _, array in held if array.ndim == 2 and array.dtype.kind in "iu"]
-        writings = [_asked(each, lying) for each in writings]
+        writings = [with_prompts_of(each, lying) for each in writings]
         passes = [made for each in now if (made := _pass(each, pushes[each.order], writings)) is not None]
         writings, passes = _with_prompts(writings, passes)
-        found.append(Round(audit, writings, passes, held))
+        inside = [each for each in felt if first - 8 <= each[0].order < until]
+        critic = [made for each in inside if (made := _pass(*each, writings)) is not None]
+        found.append(Round(audit, writings, passes, held, critic, _reference(writings, calls, before[0][0], first)))
     return found
 
 
-def _samples(audit: Audit) -> list[tuple[int, int, NDArray[np.int64], NDArray[np.float64]]]:
-    """Order, update, tokens (B,) and log-probs (B, V) of each time that one token of every row was drawn."""
-    found = []
-    for event in audit.events:
-        result, params = event.arrays.get("result"), event.arrays.get("params")
-        if event.kind != "sample" or result is None or params is None or len(result) != len(params):
+def _reference(writings: Sequence[Writing], calls: Sequence[Event], begin: int, end: int) -> NDArray[np.float64] | None:
+    """The log-probs that a network that wrote nothing gives the written tokens, before they are learned from."""
+    asked = [each for each in calls if begin < each.order < end and not each["grad"] and "logp" in each.arrays]
+    asked = [each for each in asked if len(writings) == 1 and each["module"] != writings[0].module]
+    if not asked:
+        return None
+    count, width = writings[0].tokens.shape
+    found = np.full((count, width), np.nan)
+    for each in (at_temperature(call, writings[0].inverse_temperature) for call in asked):
+        one = _pass(each, Event(0, "", 0, 0, {}, {}), writings) if each["module"] == asked[0]["module"] else None
+        if one is None:
             continue
-        names = event.get("params") or []
-        if params.ndim != 2 or params.shape[1] < 4 or names not in (["probs"], ["logits"]):
-            continue
-        tokens = result.reshape(len(result), -1)
-        if tokens.shape[1] != 1 or tokens.dtype.kind not in "iu":
-            continue
-        orders = event.arrays.get("orders", np.full(len(tokens), event.order))
-        updates = event.arrays.get("updates", np.full(len(tokens), event.update))
-        logp = _log_probs(params.astype(np.float64), names == ["probs"])
-        for order in np.unique(orders):
-            at = orders == order
-            found.append((int(order), int(updates[at][0]), tokens[at, 0].astype(np.int64), logp[at]))
-    return sorted(found, key=lambda each: each[0])
-
-
-def _log_probs(params: NDArray[np.float64], probs: bool) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore"):
-        logits = np.log(params) if probs else params
-    top = logits.max(axis=1, keepdims=True)
-    found: NDArray[np.float64] = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
-    return found
-
-
-def _writings(audit: Audit, samples: Sequence[Any], calls: Sequence[Event]) -> list[Writing]:
-    """Samples that follow each other, of as many rows each. One begins where the network is given a prompt anew."""
-    groups: list[list[Any]] = []
-    calls = [each for each in calls if not each["grad"]]
-    for each in samples:
-        before = [call for call in calls if call.order < each[0]]
-        call = before[-1] if before and len(before[-1].arrays["ids"]) == len(each[2]) else None
-        last = groups[-1][-1] if groups else None
-        anew = last is None or len(last[0][2]) != len(each[2]) or last[0][1] != each[1]
-        if not anew and call is not None and last is not None and last[1] is not None:
-            anew = not _goes_on(last[1].arrays["ids"], call.arrays["ids"])
-        if anew:
-            groups.append([])
-        groups[-1].append((each, call))
-    found = []
-    for group in groups:
-        tokens = np.stack([each[2] for each, _ in group], axis=1)
-        widths = {each[3].shape[1] for each, _ in group}
-        if len(widths) > 1 or tokens.shape[1] < 2:
-            continue
-        scores = [
-            None if call is None or "last" not in call.arrays or call.order > each[0] else call.arrays["last"]
-            for each, call in group
-        ]
-        prompts = None
-        for place, (_, call) in enumerate(group):
-            if call is not None and call.arrays["ids"].shape[1] > place:
-                prompts = call.arrays["ids"][:, : call.arrays["ids"].shape[1] - place]
-                if prompts.shape[1] > 1 or place == 0:
-                    break
-        module = next((str(call["module"]) for _, call in group if call is not None), "")
-        logp = np.stack([each[3] for each, _ in group], axis=1)
-        found.append(Writing(group[0][0][1], module, prompts, tokens, logp, scores))
-    return _together(found)
-
-
-def _goes_on(before: NDArray[np.int32], now: NDArray[np.int32]) -> bool:
-    """Whether the rows are those from before and a token more; or the new token alone; or a window that moved on."""
-    if now.shape[1] in (1, before.shape[1] + 1):
-        return True
-    return now.shape == before.shape and float((now[:, :-1] == before[:, 1:]).mean()) > 0.9
-
-
-def _together(found: list[Writing]) -> list[Writing]:
-    """One prompt after the other: rows of one and the same round."""
-    first = found[0] if found else None
-    if first is None or len(found) == 1 or first.prompts is None:
-        return found
-    width, size = max(each.tokens.shape[1] for each in found), first.logp.shape[2]
-    for each in found:
-        if each.prompts is None or each.prompts.shape[1] != first.prompts.shape[1] or each.update != first.update:
-            return found
-        if each.logp.shape[2] != size or each.module != first.module:
-            return found
-    tokens = [np.pad(each.tokens, ((0, 0), (0, width - each.tokens.shape[1])), constant_values=-1) for each in found]
-    logp = [
-        np.pad(each.logp, ((0, 0), (0, width - each.tokens.shape[1]), (0, 0)), constant_values=np.nan) for each in found
-    ]
-    prompts = np.concatenate([each.prompts for each in found if each.prompts is not None])
-    return [Writing(first.update, first.module, prompts, np.concatenate(tokens), np.concatenate(logp), first.scores)]
+        for row in np.flatnonzero(one.rows >= 0):
+            own = one.call.arrays["logp"][row, one.start - 1 : one.start - 1 + int(one.length[row])]
+            found[int(one.rows[row]), : len(own)] = own[:width]
+    return found if np.isfinite(found).any() else None
 
 
 def _pass(call: Event, gradient: Event, writings: Sequence[Writing]) -> Pass | None:
     ids = call.arrays["ids"]
     best: Pass | None = None
     for writing in writings:  # of several turns the last one counts
+        if writing.prompts is not None and writing.prompts.min() < 0:
+            continue
         here: Pass | None = None
         for start in starts(ids, writing.tokens, writing.prompts):
             rows, length, ended = find_rows(ids, start, writing.tokens, writing.prompts)
@@ -265,10 +180,31 @@ def _pass(call: Event, gradient: Event, writings: Sequence[Writing]) -> Pass | N
         if here is not None and (best is None or (here.rows >= 0).sum() >= (best.rows >= 0).sum()):
             best = here
     if best is None or (best.rows >= 0).mean() < _MATCHED:
-        return None
+        return _moved(call, gradient, writings[0]) if len(writings) == 1 else None
     if best.start + best.writing.tokens.shape[1] == ids.shape[1] + 1:
         best = _whole(best)
     return replace(best, earlier=_earlier(best, writings)) if len(writings) > 1 else best
+
+
+def _moved(call: Event, gradient: Event, writing: Writing) -> Pass | None:
+    """Where prompts of different lengths stand before the answers: as if they all ended at the same place."""
+    if writing.prompts is None:
+        return None
+    found = aligned(call.arrays["ids"], writing.tokens, writing.prompts)
+    if found is None or (found.rows >= 0).mean() < _MATCHED:
+        return None
+    earlier = None
+    if writing.own is not None:
+        earlier = np.zeros(found.ids.shape, dtype=bool)
+        width = min(found.start, writing.own.shape[1])
+        earlier[:, found.start - width : found.start] = writing.own[found.rows, writing.own.shape[1] - width :]
+        earlier &= (found.rows >= 0)[:, None]
+    arrays = {**gradient.arrays, **all_shifted(gradient.arrays, found.moved)}
+    pushed = replace(gradient, arrays=arrays)
+    known = replace(call, arrays={**call.arrays, **all_shifted(call.arrays, found.moved)})
+    return Pass(
+        known, pushed, found.ids, found.rows, found.start, found.length, found.ended, writing, earlier, found.moved
+    )
 
 
 def _earlier(each: Pass, writings: Sequence[Writing]) -> NDArray[np.bool_]:
@@ -298,21 +234,11 @@ def _whole(each: Pass) -> Pass:
         if array.ndim == 2 and array.shape[1] == one
     }
     call = dict(each.call.arrays)
-    if "logp" in call:
-        call["logp"] = np.pad(call["logp"], ((0, 0), (0, 1)), constant_values=np.nan)
+    for name in ("logp", "values"):
+        if name in call:
+            call[name] = np.pad(call[name], ((0, 0), (0, 1)), constant_values=np.nan)
     gradient = replace(each.gradient, arrays={**each.gradient.arrays, **behind})
     return Pass(replace(each.call, arrays=call), gradient, ids, rows, each.start, length, ended, writing)
-
-
-def _asked(writing: Writing, lying: Sequence[NDArray[Any]]) -> Writing:
-    """With the prompts that nobody saw being read: they stand before the answers in what is scored, or held."""
-    for array in lying if writing.prompts is None else ():
-        for start in (array.shape[1] - writing.tokens.shape[1], array.shape[1] - writing.tokens.shape[1] + 1):
-            if start < 1 or start >= array.shape[1] or len(array) != len(writing.tokens):
-                continue
-            if np.array_equal(array[:, start], writing.tokens[:, 0]):
-                return replace(writing, prompts=array[:, :start].astype(np.int32))
-    return writing
 
 
 def _with_prompts(writings: Sequence[Writing], passes: Sequence[Pass]) -> tuple[list[Writing], list[Pass]]:
@@ -333,25 +259,6 @@ def _with_prompts(writings: Sequence[Writing], passes: Sequence[Pass]) -> tuple[
     )
 
 
-def groups_of(writing: Writing) -> NDArray[np.int64] | None:
-    """Which rows answer the same prompt: blocks of equal size, or the same prompts over and over."""
-    if writing.prompts is None:
-        return None
-    _, names = np.unique(writing.prompts, axis=0, return_inverse=True)
-    names = np.ravel(names)
-    changes = np.flatnonzero(np.diff(names)) + 1
-    count = len(names)
-    if not len(changes):
-        return None
-    block = int(np.gcd.reduce(np.concatenate([changes, [count]])))
-    if block > 1:
-        return np.arange(count) // block
-    for period in range(2, count // 2 + 1):
-        if count % period == 0 and (names.reshape(-1, period) == names[:period]).all():
-            return np.arange(count) % period
-    return None
-
-
 def written_places(each: Pass) -> Mapping[str, NDArray[np.bool_]]:
     """(B, L) masks of the places whose scores choose: a token of the prompt, a written one, filler after the end."""
     place = np.arange(each.ids.shape[1])[None, :] + 1  # of the token that is chosen
@@ -359,9 +266,10 @@ def written_places(each: Pass) -> Mapping[str, NDArray[np.bool_]]:
     end = (each.start + each.length)[:, None]
     inside = place < each.ids.shape[1]
     several = each.ids.shape[1] - end >= 2  # a single one may be an end that was forced
-    before = np.zeros_like(each.active) if each.earlier is None else np.pad(each.earlier[:, 1:], ((0, 0), (0, 1)))
+    earlier = np.zeros(each.ids.shape, dtype=bool) if each.earlier is None else each.earlier
+    before = np.pad(earlier[:, 1:], ((0, 0), (0, 1)))
     return {
-        "prompt": known & (place < each.start) & inside & ~before,
+        "prompt": known & (place < each.start) & inside & ~before & (each.ids >= 0),
         "written": known & (place >= each.start) & (place < end) & inside,
         "first": known & (place == each.start) & inside,
         "last": known & (place == end - 1) & each.ended[:, None] & inside,

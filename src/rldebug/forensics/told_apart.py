@@ -15,8 +15,10 @@ from functools import lru_cache
 import numpy as np
 
 from rldebug.evidence.script import UNKNOWN, Audit, Event, Script
+from rldebug.forensics.brought import brought, elsewhere
 from rldebug.forensics.lined_up import lined_up
 from rldebug.forensics.node_places import Array, Ints, base_update, column_of, places_of, same
+from rldebug.forensics.padded_episodes import padded
 from rldebug.forensics.row_sets import Classes, Known, paired
 from rldebug.forensics.target_calls import traced
 from rldebug.forensics.translated import translation
@@ -29,8 +31,8 @@ _AGREE = 0.98  # share of the rows with one step only whose action is the one th
 @lru_cache(maxsize=8)
 def told_apart(script: Script) -> tuple[Audit, ...]:
     """The audits, with the true step in each row of an on-policy loss, as far as it is known; else UNKNOWN."""
-    known = Known()
-    return tuple(_apart(lined_up(each), known) for each in script.audits)
+    known, theirs = Known(), elsewhere(script)
+    return tuple(_apart(brought(lined_up(padded(each)), theirs), known) for each in script.audits)
 
 
 @dataclass(eq=False)

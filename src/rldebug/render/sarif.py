@@ -77,6 +77,8 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
     region: dict[str, int] = {"startLine": finding.where.line or 1}
     if finding.where.column:
         region["startColumn"] = finding.where.column
+    if finding.where.end_line:
+        region["endLine"] = finding.where.end_line
     # What stays the same when lines are added above: a site that is told again knows it has been told.
     mark = hashlib.sha256(f"{finding.code} {uri} {finding.seen}".encode()).hexdigest()[:32]
     told: dict[str, Any] = {

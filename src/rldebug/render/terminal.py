@@ -134,12 +134,16 @@ def place(where: Where) -> str:
     """The place as the user would type it: files below the current folder without the way there."""
     if where.file is None:
         return str(where)
+    seen = None if where.seen_at is None else _short(where.seen_at)
+    return str(dataclasses.replace(where, file=_short(where.file), seen_at=seen))
+
+
+def _short(file: str) -> str:
     try:
-        short = os.path.relpath(where.file)
+        short = os.path.relpath(file)
     except ValueError:  # another drive
-        short = where.file
-    shorter = where.file if short.startswith("..") else short
-    return str(dataclasses.replace(where, file=shorter))
+        return file
+    return file if short.startswith("..") else short
 
 
 def gain(speedup: float) -> str:

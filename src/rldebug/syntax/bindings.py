@@ -175,7 +175,7 @@ def _name(call: ast.Call) -> str:
 def given_for(function: Function, parameter: str, call: ast.Call) -> ast.expr | None:
     """What a call hands over for a parameter; the default where it hands nothing; None where a star hides it."""
     names = [each.arg for each in [*function.args.posonlyargs, *function.args.args]]
-    made = function.name == "__init__"  # by the call of its class
+    made = function.name in ("__init__", "__call__")  # by the call of its class, of its object
     bound = (made or isinstance(call.func, ast.Attribute)) and bool(names) and names[0] in ("self", "cls")
     places = names[1:] if bound else names
     for each in call.keywords:

@@ -41,3 +41,11 @@ def test_quiet_where_the_last_step_is_bootstrapped() -> None:
 
 def test_quiet_where_the_rollout_is_not_bootstrapped_which_is_another_fault() -> None:
     assert found(LastStepLeftOut(), on_policy(lambda of: gae(of, bootstrap="zero"), times=8)) == []
+
+
+def test_fires_where_the_last_step_of_episodes_has_no_advantage() -> None:
+    (finding,) = found(
+        LastStepLeftOut(), on_policy(lambda of: np.where(of.terminated, of.value[:-1], gae(of)), times=128)
+    )
+    assert finding.severity == "warning"
+    assert "episode" in finding.message

@@ -2,6 +2,7 @@ from torch import nn
 
 from rldebug.rules.checkpoint.loaded_weights_not_trained import LoadedWeightsNotTrained
 from tests.judge import fires, not_enough, quiet
+from tests.programs import learning
 from tests.programs.resumed import Learner, legs, take_all
 from tests.watched import watched
 
@@ -14,6 +15,23 @@ def test_fires_when_loading_replaces_a_tensor():
         learner.temperature = nn.Parameter(saved["nets"]["temperature"])
 
     assert "1 of the 1 tensors" in fires(rule, watched(legs(take=take))[1]).seen
+
+
+def starving(without, file="half.pt"):
+    events = [
+        event for _ in range(3) for event in (learning.loss(["agent"]), learning.step("opt", {}, without=without))
+    ]
+    notes = [{"kind": "restored", "update": 100, "file": file, "module": "agent"}]
+    return learning.script([], events, events, notes=notes, optimizer={"opt": learning.optimizer({})})
+
+
+def test_fires_when_the_optimizer_is_made_of_another_network():
+    assert "no gradient" in fires(rule, starving(without=4)).seen
+
+
+def test_declines_where_gradients_come_or_nothing_was_loaded():
+    not_enough(rule, starving(without=0))
+    not_enough(rule, starving(without=4, file=None))
 
 
 def test_quiet_when_it_is_copied_into():

@@ -44,6 +44,11 @@ def test_fires_on_a_default_of_its_own_to_which_the_setting_is_not_handed_over()
     assert "another number" in finding.seen
 
 
+def test_quiet_on_a_number_that_nobody_would_set() -> None:
+    """Of targets that are brought to another scale now and then a discount is read that is only nearly right."""
+    assert found(DiscountNotAsSet(), told(on_policy(lambda of: gae(of, 0.97163)), gamma=0.97)) == []
+
+
 def test_quiet_where_a_step_of_the_learner_is_several_of_the_environment() -> None:
     assert found(DiscountNotAsSet(), told(on_policy(lambda of: gae(of, 0.98**4)), gamma=0.98)) == []
 

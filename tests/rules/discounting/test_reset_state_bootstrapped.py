@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from rldebug.rules.discounting.reset_state_bootstrapped import ResetStateBootstrapped
 from tests.forensics.simulated import Array, Rollout, gae
 from tests.programs.formula_learners import rollouts
 from tests.programs.formulas import found, on_policy
+from tests.programs.normalised import program
 from tests.watched import findings
 
 
@@ -30,3 +32,11 @@ def test_fires_in_a_program_that_was_watched() -> None:
 
 def test_quiet_in_a_program_without_the_fault() -> None:
     assert findings(rollouts, "DIS303") == []
+
+
+def test_fires_where_the_reward_was_paid_the_value_of_the_reset() -> None:
+    assert findings(partial(program, "limit asks the reset"), "DIS303")
+
+
+def test_quiet_where_the_reward_was_paid_the_value_of_the_last_observation() -> None:
+    assert findings(program, "DIS303") == []

@@ -60,3 +60,17 @@ def test_only_notes_it_where_few_come_so_far():
 def test_quiet_where_ends_are_as_likely_shortly_before():
     assert not found([*SELDOM, *(50 + each // 5 for each in range(50))])
     assert not found([*SELDOM[:-7], 60, 60])
+
+
+MOSTLY = [45] * 33 + [19, 43, 17]
+
+
+def test_fires_at_another_number_where_most_end_there():
+    (finding,) = found(MOSTLY)
+    assert finding.severity == "warning"
+
+
+def test_quiet_at_another_number_where_a_task_may_be_over_then():
+    assert not found([24 if each == 45 else min(each, 23) for each in MOSTLY])
+    assert not found([45] * 14 + [19, 43, 17] * 6)
+    assert not found([45] * 36)

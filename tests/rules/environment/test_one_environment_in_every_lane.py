@@ -40,6 +40,19 @@ from tests.rules.sources import points_at, text
                 return world
             return AsyncVectorEnv([make for _ in range(n)])
         """,
+        """
+        class Kiln:
+            def reset(self):
+                return 0
+            def step(self, action):
+                return 0, 0.0, False, {}
+        lanes = [Kiln()] * 4  # here
+        """,
+        """
+        import gymnasium as gym
+        def lanes(n):
+            return n * [gym.make("CartPole-v1")]  # here
+        """,
     ],
 )
 def test_fires_where_makers_hand_out_what_was_made_before(code):
@@ -52,6 +65,12 @@ def test_fires_where_makers_hand_out_what_was_made_before(code):
         """
         import gymnasium as gym
         envs = gym.vector.SyncVectorEnv([lambda: gym.make("CartPole-v1")] * 4)
+        """,
+        """
+        class Meter:
+            def reset(self):
+                self.n = 0
+        meters, zeros = [Meter()] * 4, [0] * 4
         """,
         """
         import gymnasium as gym

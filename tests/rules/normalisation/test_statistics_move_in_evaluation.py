@@ -8,6 +8,7 @@ from rldebug.rules.normalisation.statistics_move_in_evaluation import Statistics
 from tests.judge import fires, not_enough, quiet
 from tests.programs.worlds import Line, learn
 from tests.watched import watched
+from tests.wild.normalised_env import program
 
 rule = StatisticsMoveInEvaluation()
 
@@ -44,6 +45,15 @@ def seen(**exam):
 def test_fires_where_the_evaluation_updates_them():
     found = fires(rule, seen(moves=True))
     assert found.component == "normalisation"
+
+
+def test_fires_where_the_wrapper_is_told_to():
+    found = fires(rule, watched(lambda: program("evaluation-env-updates"))[1])
+    assert "is told to update" in found.seen
+
+
+def test_quiet_where_the_wrapper_is_told_not_to():
+    assert not [*rule._told_to(watched(program)[1])]
 
 
 def test_quiet_where_they_stand_still():

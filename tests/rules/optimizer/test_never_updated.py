@@ -30,6 +30,18 @@ def test_fires_on_a_warm_up_longer_than_the_run() -> None:
     assert "2000 steps in the environment, 0 steps of Adam" in found.seen
 
 
+def test_fires_where_what_was_saved_is_tried_out_at_the_end() -> None:
+    saved, read = {"kind": "save", "env_step": 4000}, {"kind": "restored", "env_step": 5000, "file": "best.pt"}
+    assert list(rule.check(made(notes=(saved, read))))
+
+
+def test_declines_where_weights_are_read_before_or_were_saved_elsewhere() -> None:
+    saved, read = {"kind": "save", "env_step": 4000}, {"kind": "restored", "env_step": 10, "file": "best.pt"}
+    for notes in ((saved, read), ({**read, "env_step": 5000},)):
+        with pytest.raises(NotEnough):
+            list(rule.check(made(notes=notes)))
+
+
 def test_quiet_on_a_program_that_learns() -> None:
     assert not list(rule.check(made(updates=3)))
 

@@ -85,10 +85,11 @@ def _lines(finding: Finding, shown: Shown) -> str:
     text = shown.source.get(where.file or "", ())
     if where.line is None or not 0 < where.line <= len(text):
         return ""
-    first, last = max(where.line - _AROUND, 1), min(where.line + _AROUND, len(text))
+    end = where.end_line or where.line
+    first, last = max(where.line - _AROUND, 1), min(end + _AROUND, len(text))
     lines = dedent("\n".join(each[:200] for each in text[first - 1 : last])).split("\n")
     rows = "".join(
-        f'<span class="{"at" if number == where.line else ""}"><i>{number}</i>{e(line) or " "}</span>'
+        f'<span class="{"at" if where.line <= number <= end else ""}"><i>{number}</i>{e(line) or " "}</span>'
         for number, line in enumerate(lines, first)
     )
     return f'<pre class="source" tabindex="0">{rows}</pre>'

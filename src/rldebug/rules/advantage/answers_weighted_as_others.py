@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.token_advantages import Weighted, weighted
+from rldebug.forensics.token_critic import returns_of_others, told
 from rldebug.forensics.token_learned import row_weights
+from rldebug.forensics.token_places import bare
+from rldebug.forensics.token_rewards import tables
 from rldebug.forensics.tokens import Round, rounds
 from rldebug.rule import NotEnough, Rule
 
@@ -56,8 +59,9 @@ class AnswersWeightedAsOthers(Rule):
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         judged, wrong = 0, []
+        known = {id(table.round): table.held for table in tables(evidence)}
         for each in rounds(evidence):
-            for where, name, share in _mismatched(each):
+            for where, name, share in _mismatched(each, known.get(id(each), ())):
                 judged += 1
                 if share >= self.share:
                     wrong.append((where, f"the row of another answer in `{name}` for {share:.0%} of the answers"))
@@ -72,6 +76,10 @@ class AnswersWeightedAsOthers(Rule):
                 wrong = [
                     (one.passes[0].call.where, f"what `{name}` makes of the answers to a prompt, in another order")
                 ]
+        if not wrong:
+            crossed = list(_drawn_to_others(evidence))
+            if len(crossed) >= self.passes:
+                wrong = crossed
         for where, seen in wrong[:1]:
             yield self.finding(
                 "answers are learned with the weights of other answers",
@@ -83,28 +91,34 @@ class AnswersWeightedAsOthers(Rule):
             )
 
 
-def _mismatched(each: Round) -> Iterator[tuple[Any, str, float]]:
+def _mismatched(each: Round, matrices: Sequence[tuple[str, NDArray[np.float64]]]) -> Iterator[tuple[Any, str, float]]:
     """Passes whose weights are rows of a variable of the program: which share of them is that of another answer."""
     if len(each.writings) != 1:
         return
     tokens = each.writings[0].tokens
     if not _in_order(each, tokens):
         return
+    held = [
+        (name, array.reshape(len(array), -1).astype(np.float64))
+        for name, array in each.held
+        if len(array) == len(tokens) and array.dtype.kind == "f" and array.size in (len(tokens), tokens.size)
+    ]
+    held = [(name, array) for name, array in held if np.isfinite(array).all()] + list(matrices)
     for one in each.passes:
         weights = row_weights(each, one)
         if weights is None:
             continue
         seen = one.rows >= 0
+        written = np.arange(weights.shape[1])[None, :] < one.length[:, None]
         shares: list[tuple[float, str]] = []
-        for name, array in each.held:
-            if len(array) != len(tokens) or array.dtype.kind != "f":
-                continue
-            table = array.reshape(len(array), -1).astype(np.float64)
-            own = weights[:, :1] if table.shape[1] == 1 and np.ptp(weights, axis=1).max() < 1e-6 else weights
+        for name, table in held:
+            alike = np.where(written, weights, weights[:, :1])
+            own = weights[:, :1] if table.shape[1] == 1 and np.ptp(alike, axis=1).max() < 1e-6 else weights
             if own.shape[1] != table.shape[1] or len(np.unique(table, axis=0)) < 0.5 * len(table):
                 continue
+            counted = written if own.shape[1] > 1 else np.ones_like(own, dtype=bool)
             for sign in (1.0, -1.0):
-                far = np.abs(sign * own[:, None, :] - table[None]).max(axis=2)
+                far = np.where(counted[:, None, :], np.abs(sign * own[:, None, :] - table[None]), 0.0).max(axis=2)
                 close = 1e-5 * max(1.0, float(np.abs(table).max()))
                 if (far[seen].min(axis=1) <= close).all():
                     shares.append((float((far[seen, one.rows[seen]] > close).mean()), name))
@@ -114,10 +128,24 @@ def _mismatched(each: Round) -> Iterator[tuple[Any, str, float]]:
             yield one.call.where, name, share
 
 
+def _drawn_to_others(evidence: Script) -> Iterator[tuple[Any, str]]:
+    """Rounds in which the critic learns a variable of the program, in rows of other answers."""
+    for table in tables(evidence):
+        for each in (one for one in told(evidence) if one.round is table.round):
+            shares = [(returns_of_others(each, returns), name) for name, returns in table.held]
+            known = [(share, name) for share, name in shares if share is not None]
+            if known and min(known)[0] > 0.5:
+                yield each.critic.call.where, f"the critic learns the row of another answer in `{min(known)[1]}`"
+
+
 def _in_order(each: Round, tokens: NDArray[np.int64]) -> bool:
     """Whether the program holds the answers as they were written, and nowhere in another order."""
     found = False
+    prompts = each.writings[0].prompts
+    asked = bare(prompts) if prompts is not None and prompts.min() < 0 else []
     for _, array in each.held:
+        if asked and array.ndim == 2 and len(array) == len(asked):  # of different lengths
+            found |= all(tuple(row[: len(own)]) == own for row, own in zip(array.tolist(), asked, strict=True))
         if array.ndim != 2 or array.dtype.kind not in "iu" or len(array) != len(tokens):
             continue
         for start in range(array.shape[1] - tokens.shape[1] + 1):

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.token_rewards import tables
@@ -54,8 +56,9 @@ class FillerInTheStatistics(Rule):
             if float((~written).mean()) < 0.1 or (table.length < 0).any():
                 continue
             judged += 1
-            for name, values in table.matrices:
-                inside = values[written]
+            whole = {name: array for name, array in table.round.held if array.ndim == 2 and np.isfinite(array).all()}
+            for name, part in table.matrices:
+                inside, values = part[written], whole.get(name, part)  # with the places of the prompt
                 if abs(float(values.mean())) > self.nil or abs(float(values.std()) - 1) > 0.01:
                     continue
                 if abs(float(inside.mean())) > self.apart and abs(float(inside.std()) - 1) > self.apart:

@@ -1,4 +1,4 @@
-"""The last step of every rollout has no advantage."""
+"""The last step of every rollout, or of every episode, has no advantage."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from rldebug.finding import Finding, Severity
 from rldebug.forensics.targets import fit_targets
 from rldebug.rule import NotEnough, Rule
 
+_OF = {"rollout": "rollout", "terminated": "episode"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class LastStepLeftOut(Rule):
-    """The last step of every rollout has no advantage.
+    """The last step of every rollout, or episode, has no advantage.
 
     ## What it checks
     The targets of the losses are traced back to the steps they belong to, and the formula is worked out by which the
     steps within episodes were made: it fits them down to rounding. In the last step before the program stops acting
-    to learn, in the middle of an episode, the target is the critic's own value: the sum was never formed there.
+    to learn, in the middle of an episode, the target is the critic's own value: the sum was never formed there. Or it
+    is so in the last step of episodes.
 
     ## Why it matters
     These steps teach nothing, and each step before them lacks what came last. The shorter the rollouts, the more.
@@ -52,17 +55,17 @@ class LastStepLeftOut(Rule):
         if not fits:
             raise NotEnough("the formula of no target was found")
         for fit in fits:
-            ended = fit.ending("rollout", "itself")
+            ended = fit.ending("terminated", "itself") or fit.ending("rollout", "itself")
             if ended is None or ended.audits < 2 or ended.hit < self.rows or fit.what != "value" or not fit.values:
                 continue
             yield self.finding(
-                "the last step of every rollout is left out of the advantages",
+                f"the last step of every {_OF[ended.kind]} is left out of the advantages",
                 where=fit.where,
                 seen=f"the target is the value itself in {ended.hit} of {ended.rows} last steps, {ended.share:.1%} of "
                 "all steps",
-                expected="reward + γ · value of the observation after it",
+                expected="reward + γ · value of the observation after it, where there is one",
                 help="start the recursion at the last step, from the value of the observation that follows",
                 confidence=0.95,
-                severity="warning" if ended.share >= self.often else "note",
+                severity="note" if ended.kind == "rollout" and ended.share < self.often else "warning",
             )
             return

@@ -10,6 +10,7 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.token_critic import Credit, recursion, told
 from rldebug.forensics.token_rewards import tables
 from rldebug.rule import NotEnough, Rule
 
@@ -66,7 +67,22 @@ class ScoreAtAnotherToken(Rule):
                     judged += 1
                     if float((best[at] >= table.length[at]).mean()) >= self.share:
                         found = found or (table, vector_name, name, len(at))
-        if not judged:
+        lost = [
+            (fit, count) for each in told(evidence) if (fit := recursion(each)) and (count := _lost(fit)) is not None
+        ]
+        if found is None and lost and all(count for _, count in lost):
+            fit, count = lost[0]
+            yield self.finding(
+                "answers that ended early get no score",
+                where=fit.told.policy.call.where,
+                seen=f"a reward of nothing but the penalty at the last token of {count} of them, in what the critic "
+                "learns; those that were cut off get one",
+                expected="the score on the last written token",
+                help="add the score at the last written token of each answer, mask.sum(1) - 1",
+                confidence=0.9,
+            )
+            return
+        if not judged and not lost:
             raise NotEnough("no matrix of rewards, with the score of each answer at one of its tokens, was found")
         if found is None:
             return
@@ -79,3 +95,16 @@ class ScoreAtAnotherToken(Rule):
             help="add the score at the last written token of each answer, mask.sum(1) - 1",
             confidence=0.93,
         )
+
+
+def _lost(fit: Credit) -> int | None:
+    """How many answers ended early and got nothing for it; 0 where they got something. None where few did, or where no
+    other answer got anything either."""
+    policy, rows = fit.told.policy, np.arange(len(fit.rewards))
+    last = fit.rewards[rows, policy.length - 1]
+    if fit.told.divergence is not None and fit.penalty is not None:
+        last = last - fit.penalty * fit.told.divergence[rows, policy.length - 1]
+    cut = np.abs(last[~policy.ended])
+    if policy.ended.sum() < 4 or not len(cut) or cut.mean() < 0.05:
+        return None
+    return int(policy.ended.sum()) if np.abs(last[policy.ended]).max() < 0.01 * cut.mean() else 0

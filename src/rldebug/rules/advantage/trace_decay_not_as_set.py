@@ -48,6 +48,7 @@ class TraceDecayNotAsSet(Rule):
     follows: ClassVar[tuple[str, ...]] = ("ADV390",)
 
     near: float = 0.01  # between λ and its setting
+    written: float = 2e-4  # between λ and a number of three digits: nobody sets 0.9486
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)
@@ -60,7 +61,8 @@ class TraceDecayNotAsSet(Rule):
         if not any(each.of == "advantage" for each in fit_weights(evidence)):
             raise NotEnough("the advantages do not go with the targets: they may have a λ of their own")
         fit = next(each for each in fits if each.lam is not None)
-        if abs(lam - setting) > self.near and not fit.mistake and not fit.order:
+        as_set = any(abs(each.lam - setting) <= self.near for each in fits if each.lam is not None)
+        if not as_set and abs(lam - round(lam, 3)) < self.written and not fit.mistake and not fit.order:
             yield self.finding(
                 f"the λ that is applied is {lam:.4g}",
                 where=fit.where,

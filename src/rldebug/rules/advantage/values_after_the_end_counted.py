@@ -10,7 +10,8 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.token_rewards import tables
+from rldebug.forensics.token_critic import Credit, recursion, told
+from rldebug.forensics.token_rewards import Table, tables
 from rldebug.rule import NotEnough, Rule
 
 
@@ -44,6 +45,7 @@ class ValuesAfterTheEndCounted(Rule):
     name: ClassVar[str] = "values-after-the-end-counted"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("ADV374", "POL385")
 
     answers: int = 8  # that ended
 
@@ -64,7 +66,21 @@ class ValuesAfterTheEndCounted(Rule):
                 if np.abs(over - guess).max() < 1e-3 * spread and float(np.abs(over).mean()) > 0.01 * spread:
                     wrong.append((table, fit, float(np.abs(over).mean())))
                     break
-        if not judged:
+        scored = [made for table in tables(evidence) if (made := _beside_scores(table, evidence)) is not None]
+        leaking = [each for each in scored if each[1] > 0]
+        if not wrong and leaking and len(leaking) >= 0.8 * len(scored):
+            credit, size, name = leaking[0]
+            yield self.finding(
+                "what lies behind the end of answers is counted at their last token",
+                where=credit.told.critic.call.where,
+                seen=f"{size:.3g} on average beside `{name}` at the last token of answers that ended, in what the "
+                "critic learns; those that were cut off get their score alone",
+                expected="the reward alone at the token that ends an answer",
+                help="multiply the values with the mask of written tokens before returns are computed",
+                confidence=0.9,
+            )
+            return
+        if not judged and not scored:
             raise NotEnough("no returns of tokens were found that obey a recursion")
         if not wrong:
             return
@@ -77,3 +93,22 @@ class ValuesAfterTheEndCounted(Rule):
             help="multiply the values with the mask of written tokens before returns are computed",
             confidence=0.93,
         )
+
+
+def _beside_scores(table: Table, evidence: Script) -> tuple[Credit, float, str] | None:
+    """What the last token of answers that ended early is given beside the score, which others get exactly; on average,
+    0 where it is nothing."""
+    fit = next((made for each in told(evidence) if each.round is table.round and (made := recursion(each))), None)
+    if fit is None:
+        return None
+    policy, rows = fit.told.policy, np.arange(len(fit.rewards))
+    last = fit.rewards[rows, policy.length - 1]
+    if fit.told.divergence is not None and fit.penalty is not None:
+        last = last - fit.penalty * fit.told.divergence[rows, policy.length - 1]
+    for name, scores in table.vectors:
+        own = scores[policy.rows]
+        close = np.abs(last - own) < 1e-3 * max(float(own.std()), 1e-6)
+        if own.std() > 0 and (~policy.ended).sum() >= 3 and policy.ended.sum() >= 3 and close[~policy.ended].all():
+            over = close[policy.ended]
+            return fit, 0.0 if over.mean() > 0.5 else float(np.abs(last - own)[policy.ended].mean()), name
+    return None

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.updates import restored
+from rldebug.forensics.updates import resumed
 from rldebug.rule import NotEnough, Rule
 
 
@@ -43,7 +43,7 @@ class ActingNetworkInNoLoss(Rule):
     name: ClassVar[str] = "acting-network-in-no-loss"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    follows: ClassVar[tuple[str, ...]] = ("GRA301", "NET304")
+    follows: ClassVar[tuple[str, ...]] = ("GRA301", "NET304", "GRA305")
 
     audits: int = 3  # in which losses were seen
     losses: int = 8  # that were looked into
@@ -53,7 +53,7 @@ class ActingNetworkInNoLoss(Rule):
     def check(self, evidence: Script) -> Iterator[Finding]:
         losses = [(audit.number, each) for audit, each in evidence.events("loss")]
         last = max((audit.update for audit in evidence.audits), default=0)
-        if restored(evidence) or evidence.noted("compile"):
+        if resumed(evidence) or evidence.noted("compile"):
             raise NotEnough("weights came out of a file, or losses may be out of sight")
         if len(losses) < self.losses or len({number for number, _ in losses}) < self.audits:
             raise NotEnough(f"{len(losses)} losses were looked into")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rldebug.evidence.script import Event, Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.ownership import outermost
 from rldebug.rule import NotEnough, Rule
 
 
@@ -60,7 +61,7 @@ class OutputWithoutGraph(Rule):
             number = sum(int(each.get("calls") or 1) for _, each in seen)
             if number < self.calls or len({audit.number for audit, _ in seen}) < self.audits:
                 continue
-            outer = _outermost(evidence, name)
+            outer = outermost(evidence, name)
             reached = [each for each in losses if {name, outer} & set(each.get("reached") or ())]
             if any(name == outer or int(each.get("missed") or 0) < int(module["trainable"]) for each in reached):
                 continue
@@ -83,13 +84,3 @@ def _counts(event: Event, name: str) -> bool:
 
 def _attached(event: Event) -> bool:
     return any(each["attached"] for each in event["outputs"])
-
-
-def _outermost(script: Script, name: str) -> str:
-    thing: Mapping[str, Any] | None = script.modules.get(name)
-    for _ in range(8):
-        inside = thing.get("inside") if thing is not None else None
-        if not inside:
-            break
-        name, thing = str(inside), script.modules.get(str(inside))
-    return name

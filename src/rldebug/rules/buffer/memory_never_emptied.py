@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import recurrent
+from rldebug.forensics.node_places import begins
 from rldebug.forensics.worlds import evaluation_streams
 from rldebug.rule import NotEnough, Rule
 
@@ -99,7 +100,8 @@ def _first(audit: Audit, event: Event, script: Script) -> tuple[NDArray[np.bool_
     nodes = audit.nodes
     places = nodes.index(event.arrays["rows"])
     known = (places >= 0) & ~np.isin(nodes.stream[places], list(evaluation_streams(script)))
-    return known & nodes.first[places] & (nodes.call[places] > 0), known & ~nodes.first[places]
+    first = begins(nodes)[places]
+    return known & first & (nodes.call[places] > 0), known & ~first
 
 
 def _flagged(script: Script) -> set[str]:

@@ -48,9 +48,9 @@ class TerminalRewardLost(Rule):
     rows: int = 6  # terminated steps
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        fits = [each for each in fit_targets(evidence) if each.what == "q"]
+        fits = [each for each in fit_targets(evidence) if each.what in ("q", "value")]
         if not fits:
-            raise NotEnough("the formula of no Q-target was found")
+            raise NotEnough("the formula of no target was found")
         for fit in fits:
             opposed = fit.ending("terminated", "opposed")
             if opposed is not None and opposed.audits >= 2 and not fit.mistake:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
+from rldebug.forensics.ownership import starved
 from rldebug.rule import NotEnough, Rule
 
 
@@ -17,7 +18,8 @@ class LoadedWeightsNotTrained(Rule):
 
     ## What it checks
     A network takes its weights from a file. At the first step of an optimizer after that, tensors that it trains, and
-    that were parameters of the network when it was loaded, are no longer among the network's parameters. Exact.
+    that were parameters of the network when it was loaded, are no longer among the network's parameters. Or an
+    optimizer that steps after the loading never finds a gradient in any of its tensors, while losses are run. Exact.
 
     ## Why it matters
     The optimizer moves a tensor that nobody uses; the one in its place stands still from then on. The loss does not
@@ -27,6 +29,7 @@ class LoadedWeightsNotTrained(Rule):
     1. A loaded tensor is assigned to the attribute (`net.scale = nn.Parameter(saved["scale"])`) after the optimizer
        was built. Confirm: compare `id(net.scale)` with the ids in `optimizer.param_groups`.
     2. A layer is replaced after the optimizer was built. Confirm: as above.
+    3. A new network is made and loaded, and the optimizer is given the parameters of the old one. Confirm: as above.
 
     ## What to try first
     Copy into the tensor instead of replacing it: `net.scale.data.copy_(saved["scale"])`, or build the optimizer last.
@@ -44,7 +47,19 @@ class LoadedWeightsNotTrained(Rule):
     reads: ClassVar[str] = "Script"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        resumed = evidence.noted("resumed")
+        resumed, loads = evidence.noted("resumed"), evidence.noted("restored")
+        loaded = min((int(each.get("update") or 0) for each in loads if each.get("file")), default=None)
+        for name, step, count in starved(evidence) if loaded is not None else ():
+            if step.update >= (loaded or 0) and _losses_since(evidence, step.update):
+                yield self.finding(
+                    f"after loading, {name} steps tensors that no loss leads to",
+                    where=step.where,
+                    seen=f"no gradient in any of its {step['of']} tensors at {count} of {count} steps",
+                    expected="the tensors of the network that was loaded in its optimizer",
+                    help="make the optimizer from the parameters of the network that goes on",
+                    confidence=0.95,
+                )
+                return
         if not resumed:
             raise NotEnough("no loaded network was trained further")
         for note in resumed:
@@ -61,3 +76,8 @@ class LoadedWeightsNotTrained(Rule):
                 confidence=0.95,
             )
             return
+
+
+def _losses_since(script: Script, update: int) -> bool:
+    """Whether losses are run, that lead to something, from there on."""
+    return any(event.update >= update and event["reached"] for _, event in script.events("loss"))

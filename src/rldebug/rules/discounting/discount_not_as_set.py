@@ -51,9 +51,10 @@ class DiscountNotAsSet(Rule):
     name: ClassVar[str] = "discount-not-as-set"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
-    follows: ClassVar[tuple[str, ...]] = ("DIS390", "VAL396")
+    follows: ClassVar[tuple[str, ...]] = ("BUF371", "DIS390", "VAL396")
 
     near: float = 1e-3  # between the discount and its setting
+    written: float = 3e-5  # between another number and one of three digits: nobody sets 0.97063
     skipped: int = 16  # steps of an environment that may be one of the learner
 
     def check(self, evidence: Script) -> Iterator[Finding]:
@@ -67,14 +68,17 @@ class DiscountNotAsSet(Rule):
         fit = next(each for each in fits if each.gamma is not None)
         setting = told(evidence, "discount")
         lam = told(evidence, "lam")
-        if setting is not None and abs(gamma - setting) < self.near:
+        gammas = [each.gamma for each in fits if each.gamma is not None]
+        if setting is not None and any(abs(each - setting) < self.near for each in gammas):
             return
         how, expected = None, ""
         if setting is not None:
             twice, swapped = abs(gamma - setting**2) < 1e-4, lam is not None and abs(gamma - lam) < 1e-4
             none = abs(gamma - 1.0) < 1e-4
-            other = told(evidence, "discount", constants=False) is not None and not self._of_longer_steps(
-                gamma, setting
+            other = (
+                told(evidence, "discount", constants=False) is not None
+                and abs(gamma - round(gamma, 3)) < self.written
+                and not self._of_longer_steps(gamma, setting)
             )
             how = (
                 "the setting applied twice" if twice

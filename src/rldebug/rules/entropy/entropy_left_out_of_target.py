@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.discrete_actor import weighed
 from rldebug.forensics.targets import fit_targets
 from rldebug.rule import NotEnough, Rule
 
@@ -54,11 +55,16 @@ class EntropyLeftOutOfTarget(Rule):
             and (term.get("attached") or {}).get("action")
             and int(term.get("rows") or 0) >= 4
         ]
+        discrete = not factors
+        if discrete:  # the log-probs of all actions are weighed, with their probabilities
+            factors = [each.entropy / abs(each.value) for each in weighed(evidence) if each.value < 0 < each.entropy]
         if len(factors) < self.losses:
             raise NotEnough(f"{len(factors)} losses of an actor with a log-prob, needs {self.losses}")
         fits = [each for each in fit_targets(evidence) if each.what == "q" and each.audits >= 2 and each.share > 0.97]
         if not fits:
             raise NotEnough("the formula of no critic's target was found")
+        if discrete and not all(" over " in each.name for each in fits):
+            return
         # So small a temperature may hide in the rounding.
         if min(factors) < 0.01 or any(each.entropy is not None or each.mistake for each in fits):
             return

@@ -13,8 +13,10 @@ from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
 from rldebug.forensics.clocks import time_is_seen
 from rldebug.forensics.targets import ONE_FLAG, fit_targets
-from rldebug.forensics.worlds import fact, name_of, training_streams
+from rldebug.forensics.worlds import Stream, fact, name_of, training_streams
 from rldebug.rule import NotEnough, Rule
+
+_CALENDAR = (24, 48, 52, 96, 144, 168, 252, 336, 365, 366)  # hours and days: a task may be over then
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +28,8 @@ class ClockEndsEpisodesForGood(Rule):
     and none is ever reported as truncated: the environment has a clock of its own and sets `terminated`. Where most
     end long before, those that come near that number tell: hardly one ended in the steps before it, and then all did.
     The time is not among the observations. Where `step` has one flag for both, targets have to show that no end is
-    told from another. Where few episodes come so far it is only noted.
+    told from another. Where few episodes come so far it is only noted. Of a number that is not round, most have to
+    end there.
 
     ## Why it matters
     The value of the last state is learned as zero, though nothing ended there but the time: the same state has a
@@ -59,46 +62,66 @@ class ClockEndsEpisodesForGood(Rule):
     others: int = 6  # different lengths below it
     all: float = 0.97  # share of ends without a value behind them, where an environment has one flag for both
     limit: int = 20  # and more: shorter games may well end after so many moves
+    many: int = 30  # episodes, and
+    most: float = 0.5  # share at the limit, and
+    few_others: int = 3  # lengths below it, where the limit is no number that one would write down
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         most = 0
-        for stream in training_streams(evidence):
-            lengths = np.array([int(each) for each in stream.get("lengths") or ()])
+        for streams in _side_by_side(training_streams(evidence)):
+            lengths = np.array([int(length) for each in streams for length in each.get("lengths") or ()])
             most = max(most, len(lengths))
-            if len(lengths) < self.episodes or int(stream.get("truncations") or 0) or fact(stream, "time_limit"):
+            truncated = any(int(each.get("truncations") or 0) for each in streams)
+            if len(lengths) < self.episodes or truncated or any(fact(each, "time_limit") for each in streams):
+                continue
+            if not self._is_limit(lengths) or any(time_is_seen(evidence, int(each["index"])) for each in streams):
+                continue
+            if fact(streams[0], "api") in ONE_FLAG and not self._learned_so(evidence):
                 continue
             longest = int(lengths.max())
             at_limit = float((lengths == longest).mean())
-            below = lengths[lengths < longest]
-            if longest < self.limit or not _round(longest) or len(np.unique(below)) < self.others:
-                continue
-            if at_limit >= self.share:
-                if np.unique(below, return_counts=True)[1].max() > 0.4 * (lengths == longest).sum():
-                    continue
-            elif _by_chance(lengths) > self.chance:
-                continue
-            if time_is_seen(evidence, int(stream["index"])):
-                continue
-            if fact(stream, "api") in ONE_FLAG and not self._learned_so(evidence):
-                continue
             yield self.finding(
-                f"episodes of {name_of(stream)} that run out of time are reported as terminated",
+                f"episodes of {name_of(streams[0])} that run out of time are reported as terminated",
                 where=Where(),
                 seen=f"{at_limit:.0%} of {len(lengths)} episodes end after exactly {longest} steps, none later; "
                 "none is truncated",
                 expected="truncated where the time is up, terminated where the task is over",
                 help="return truncated=True at the time limit",
-                confidence=0.8,
+                confidence=0.8 if _round(longest) else 0.7,
                 severity="note" if at_limit < self.few else None,
             )
             return
         if most < self.episodes:
             raise NotEnough(f"{most} episodes, needs {self.episodes}")
 
+    def _is_limit(self, lengths: NDArray[np.int64]) -> bool:
+        """Whether the longest episodes end by the clock."""
+        longest = int(lengths.max())
+        at_limit = float((lengths == longest).mean())
+        below = lengths[lengths < longest]
+        often = np.unique(below, return_counts=True)[1].max(initial=0) > 0.4 * (lengths == longest).sum()
+        different = len(np.unique(below))
+        if longest < self.limit:
+            return False
+        if not _round(longest):
+            odd = longest not in _CALENDAR and len(lengths) >= self.many and at_limit >= self.most
+            return odd and not often and different >= self.few_others
+        if different < self.others:
+            return False
+        return not often if at_limit >= self.share else _by_chance(lengths) <= self.chance
+
     def _learned_so(self, script: Script) -> bool:
         """Every end is one for good in the targets: the program knows no better from its info, or by counting."""
         ends = [each for fit in fit_targets(script) for each in fit.endings if each.kind == "terminated" and each.right]
         return any(each.hit >= self.all * each.rows for each in ends)
+
+
+def _side_by_side(streams: list[Stream]) -> list[list[Stream]]:
+    """Environments of one kind together: lanes that the program keeps in a list."""
+    kinds: dict[tuple[str, str], list[Stream]] = {}
+    for each in streams:
+        kinds.setdefault((name_of(each), str(fact(each, "class"))), []).append(each)
+    return list(kinds.values())
 
 
 def _round(steps: int) -> bool:

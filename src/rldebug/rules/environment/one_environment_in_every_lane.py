@@ -10,11 +10,11 @@ from typing import ClassVar
 from rldebug.evidence.source import Source
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
-from rldebug.syntax.bindings import reaching
+from rldebug.syntax.bindings import classes, reaching
 from rldebug.syntax.flow import returned, within
 from rldebug.syntax.kinds import kind
 from rldebug.syntax.made_envs import length, vector_envs
-from rldebug.syntax.names import dotted
+from rldebug.syntax.names import constant, dotted
 from rldebug.syntax.places import Function
 
 
@@ -24,7 +24,8 @@ class OneEnvironmentInEveryLane(Rule):
 
     ## What it checks
     A vector environment is given several makers that all hand out one environment that was made before: `[lambda:
-    env] * n`, or `[lambda: env for _ in range(n)]`. Read from the source.
+    env] * n`, or `[lambda: env for _ in range(n)]`. Or a list of environments is one of them, repeated: `[Env()] * n`.
+    Read from the source.
 
     ## Why it matters
     The lanes step and reset each other: an episode jumps whenever another lane acts, and each lane stores the
@@ -50,6 +51,17 @@ class OneEnvironmentInEveryLane(Rule):
     explains: ClassVar[tuple[str, ...]] = ("ENV303", "ENV029")
 
     def check(self, evidence: Source) -> Iterator[Finding]:
+        for listed in ast.walk(evidence.tree):
+            made = _times(evidence, listed)
+            if made is not None:
+                yield self.finding(
+                    f"every place of the list holds the same environment: {evidence.quoted(made)} is made once",
+                    where=evidence.at(listed),
+                    seen=evidence.quoted(listed),
+                    expected="an environment of its own in every place",
+                    help=f"[{evidence.quoted(made)} for _ in range(n)]",
+                    confidence=0.95,
+                )
         for call, given in vector_envs(evidence):
             count = length(evidence, given)
             for maker in _repeated(evidence, given):
@@ -63,6 +75,27 @@ class OneEnvironmentInEveryLane(Rule):
                         help="[lambda: gym.make(…) for _ in range(n)]",
                         confidence=0.95,
                     )
+
+
+def _times(source: Source, node: ast.AST) -> ast.expr | None:
+    """The environment of `[Env()] * n`."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+        return None
+    for side, times in ((node.left, node.right), (node.right, node.left)):
+        if isinstance(side, ast.List) and len(side.elts) == 1 and constant(times) != 1:
+            made = side.elts[0]
+            if isinstance(made, ast.Call) and (kind(source, made) == "env" or _steps(source, made)):
+                return made
+    return None
+
+
+def _steps(source: Source, made: ast.Call) -> bool:
+    """Whether it is of a class with `reset` and `step`, and is no network or optimizer."""
+    owner = classes(source).get(dotted(made.func))
+    if owner is None or kind(source, made):
+        return False
+    methods = {each.name for each in owner.body if isinstance(each, Function)}
+    return {"reset", "step"} <= methods
 
 
 def _repeated(source: Source, given: ast.expr) -> Iterator[ast.Lambda | Function]:

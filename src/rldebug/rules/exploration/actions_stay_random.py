@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
-from rldebug.forensics.epsilon import epsilon_of
+from rldebug.forensics.epsilon import Epsilon, epsilon_of
 from rldebug.forensics.exploring import chance_agreement, discrete, lower_bound
 from rldebug.rule import NotEnough, Rule
 
@@ -53,6 +53,9 @@ class ActionsStayRandom(Rule):
     audits: int = 2  # among the late ones
     high: float = 0.6  # share of random steps
     decay: float = 0.15  # by which it may have fallen
+    each: int = 100  # steps, where every single one is random; and of them
+    last: int = 12  # late ones
+    learned: int = 200  # late rows of losses, whose actions must look random too
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         epsilon, actions = epsilon_of(evidence), discrete(evidence)
@@ -63,13 +66,14 @@ class ActionsStayRandom(Rule):
             raise NotEnough(f"needs a finished run of {self.updates} updates, this one has {updates}")
         early, of_early, _ = epsilon.share((epsilon.update > 0) & (epsilon.update <= self.early * updates))
         late, of_late, audits = epsilon.share(epsilon.update >= self.late * updates)
-        if of_early < self.steps or of_late < self.steps or audits < self.audits:
+        enough = of_early >= self.steps and of_late >= self.steps and audits >= self.audits
+        if not enough and not self._all(epsilon, late, of_late):
             raise NotEnough(f"{of_early} early and {of_late} late steps were looked at, needs {self.steps}")
-        first, last = epsilon.factor * early / of_early, epsilon.factor * late / of_late
+        first, last = epsilon.factor * early / max(of_early, 1), epsilon.factor * late / of_late
         agree, rows = chance_agreement(evidence, int(0.3 * updates))
-        if rows < 40 or agree > 1 / actions + 0.15:
+        if rows < (40 if enough else self.learned) or agree > 1 / actions + 0.15:
             return
-        if epsilon.factor * lower_bound(late, of_late) < self.high or last < first - self.decay:
+        if enough and (epsilon.factor * lower_bound(late, of_late) < self.high or last < first - self.decay):
             return
         line = epsilon.line
         yield self.finding(
@@ -82,3 +86,8 @@ class ActionsStayRandom(Rule):
             help="print epsilon at the first and the last step, and the counter its schedule is computed from",
             confidence=0.88,
         )
+
+    def _all(self, epsilon: Epsilon, late: int, of_late: int) -> bool:
+        """Every step since the first update that was looked at is random, also the few late ones."""
+        random, steps, _ = epsilon.share(epsilon.update > 0)
+        return steps >= self.each and random == steps and late == of_late >= self.last

@@ -11,6 +11,7 @@ import numpy as np
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
 from rldebug.forensics.exploring import discrete, draws_nothing, sampled, steps_of, valued
+from rldebug.forensics.updates import resumed
 from rldebug.rule import NotEnough, Rule
 
 
@@ -63,7 +64,7 @@ class GreedyFromFirstStep(Rule):
             raise NotEnough(
                 f"{total} steps in {len(found)} audits were looked at, needs {self.steps}, the first ones among them"
             )
-        if any(note.get("file") for note in evidence.noted("restored")) or len(found) != len(steps_of(evidence)):
+        if resumed(evidence) or len(found) != len(steps_of(evidence)):
             return
         for each in found:
             if each.output.shape[1] != count or not draws_nothing(evidence, str(each.module)):

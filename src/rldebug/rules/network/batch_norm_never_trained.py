@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.updates import restored
+from rldebug.forensics.updates import resumed
 from rldebug.rule import NotEnough, Rule
 
 
@@ -45,7 +45,7 @@ class BatchNormNeverTrained(Rule):
     audits: int = 2  # in which it learned
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        if restored(evidence) or len(evidence.audits) < self.audits:
+        if resumed(evidence) or len(evidence.audits) < self.audits:
             raise NotEnough(f"weights came out of a file, or fewer than {self.audits} audits")
         for name, thing in evidence.modules.items():
             kinds = [each for each in thing.get("layers") or {} if "BatchNorm" in each]

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
-from rldebug.forensics.updates import restored
+from rldebug.forensics.updates import resumed
 from rldebug.rule import NotEnough, Rule
 
 
@@ -47,7 +47,7 @@ class NetworkFrozen(Rule):
     steps: int = 20  # of its optimizer
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        if restored(evidence) or len(evidence.audits) < self.audits:
+        if resumed(evidence) or len(evidence.audits) < self.audits:
             raise NotEnough(f"fewer than {self.audits} audits, or weights came out of a file")
         reached = {name for _, each in evidence.events("loss") for name in each["reached"]}
         for name, thing in evidence.modules.items():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import Call
-from rldebug.forensics.worlds import evaluation_calls
+from rldebug.forensics.worlds import evaluation_calls, evaluation_streams, name_of
 from rldebug.rule import NotEnough, Rule
 
 Array = NDArray[np.float64]
@@ -25,7 +25,8 @@ class StatisticsMoveInEvaluation(Rule):
     ## What it checks
     Observations of an environment that is never learned from, beside what the network was given for them, within one
     evaluation and between two updates: a straight line of each element, but one that moves from step to step. No
-    function of the observation alone explains it, and the number of the step does.
+    function of the observation alone explains it, and the number of the step does. Where a known wrapper around that
+    environment does it (VecNormalize, NormalizeObservation), whether it is told to update.
 
     ## Why it matters
     The evaluation writes to what the training reads: mean and deviation drift to what a better policy sees, with no
@@ -58,6 +59,17 @@ class StatisticsMoveInEvaluation(Rule):
     explained: float = 0.25  # of what functions of the observation leave, what the number of the step leaves
 
     def check(self, evidence: Script) -> Iterator[Finding]:
+        told = self._told_to(evidence)
+        if told:
+            yield self.finding(
+                "the environment of the evaluation updates its normalisation statistics",
+                seen=told,
+                expected="statistics that stand still while nothing is trained",
+                help="training = False on the VecNormalize of the evaluation; with Gymnasium's wrapper, "
+                "update_running_mean = False",
+                confidence=0.85,
+            )
+            return
         groups: dict[tuple[int, str, int], list[Call]] = {}
         for call in evaluation_calls(evidence):
             if call.input is not None and call.event["match"] != "tag" and len(call.rows) == 1 and call.places[0] >= 0:
@@ -84,6 +96,26 @@ class StatisticsMoveInEvaluation(Rule):
                 return
         if most < self.steps:
             raise NotEnough(f"{most} steps of one evaluation were seen with what the network was given")
+
+    def _told_to(self, script: Script) -> str:
+        """A wrapper around it that updates, and has begun from statistics that are not its own."""
+        chosen = evaluation_streams(script)
+        for stream in script.streams:
+            index, steps = int(stream["index"]), int(stream.get("steps") or 0)
+            if index not in chosen or steps < self.steps:
+                continue
+            notes = [each for note in script.noted("normalisers") for each in note["environments"]]
+            mine = [each for each in notes if each["stream"] == index]
+            others = {each["kept"] for each in notes if each["stream"] != index}
+            if not mine or not all(each["updates"] is True for each in mine[-2:]):
+                continue
+            shown = steps + int(stream.get("resets") or 0) * int(stream.get("lanes") or 1) + 2
+            if mine[-1]["kept"] in others or (mine[-1]["count"] or 0) > shown:
+                return (
+                    f"{mine[-1]['what']} around {name_of(stream)}, in which {steps} steps were played and nothing was "
+                    "learned, is told to update; it began with the statistics of training"
+                )
+        return ""
 
     def _moves(self, seen: Array, given: Array) -> bool:
         free = (given > given.min()) & (given < given.max())  # those at the bounds may be clipped

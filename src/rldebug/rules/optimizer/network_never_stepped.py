@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.updates import restored
+from rldebug.forensics.updates import resumed
 from rldebug.rule import NotEnough, Rule
 
 
@@ -48,7 +48,7 @@ class NetworkNeverStepped(Rule):
     steps: int = 20  # of other optimizers
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        if restored(evidence) or evidence.noted("compile") or len(evidence.audits) < self.audits:
+        if resumed(evidence) or evidence.noted("compile") or len(evidence.audits) < self.audits:
             raise NotEnough("too few audits, or weights came out of a file")
         taken = max((int(each.get("steps") or 0) for each in evidence.optimizers.values()), default=0)
         for name, thing in evidence.optimizers.items():

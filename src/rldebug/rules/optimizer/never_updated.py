@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
-from rldebug.forensics.updates import restored
 from rldebug.rule import NotEnough, Rule
 
 
@@ -46,12 +45,13 @@ class NeverUpdated(Rule):
     reads: ClassVar[str] = "Script"
 
     env_steps: int = 2000  # a shorter run may be a trial
+    played: float = 0.5  # of the steps, after which weights that are read are only tried out
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         counts = evidence.counts
         if evidence.meta.get("state") != "finished" or int(counts.get("env_steps") or 0) < self.env_steps:
             raise NotEnough(f"the program did not come to its end, or took fewer than {self.env_steps} steps")
-        if restored(evidence) or any(evidence.noted(each) for each in ("compile", "thread")):
+        if self._brought_along(evidence) or any(evidence.noted(each) for each in ("compile", "thread")):
             raise NotEnough("weights came out of a file, or updates may have been taken out of sight")
         made = {key: each for key, each in evidence.optimizers.items() if each.get("tensors")}
         if counts.get("updates") or not made or any(each.get("steps") for each in made.values()):
@@ -68,3 +68,14 @@ class NeverUpdated(Rule):
             help="print the condition in front of the update: what it waits for never comes",
             confidence=0.95,
         )
+
+    def _brought_along(self, script: Script) -> bool:
+        """Weights came out of a file, and not at the end, of what the program has saved itself."""
+        until = self.played * int(script.counts.get("env_steps") or 0)
+        saved = [int(each.get("env_step") or 0) for each in script.noted("save")]
+        read = [
+            int(each.get("env_step") or 0)
+            for each in (*script.noted("restored"), *script.noted("load"))
+            if each["kind"] == "restored" or each.get("what") == "file"
+        ]
+        return any(each < until or not any(one <= each for one in saved) for each in read)

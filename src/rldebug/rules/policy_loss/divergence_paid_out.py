@@ -10,6 +10,7 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.token_critic import recursion, told
 from rldebug.forensics.token_rewards import tables
 from rldebug.rule import NotEnough, Rule
 
@@ -73,9 +74,21 @@ class DivergencePaidOut(Rule):
                     judged += 1
                     if factor > 0:
                         wrong.append((table, reward_name, name, factor))
-        if not judged:
+        fits = [fit for each in told(evidence) if (fit := recursion(each)) is not None and fit.penalty]
+        paid = [fit for fit in fits if fit.penalty is not None and fit.penalty > self.exact]
+        if not judged and paid and len(paid) >= 0.9 * len(fits):
+            yield self.finding(
+                "tokens are rewarded for leaving the reference",
+                where=paid[0].told.policy.call.where,
+                seen=f"a factor of {paid[0].penalty:+.3g} in front of the log-ratio, in what the critic learns",
+                expected="a negative factor: the policy pays for leaving the reference",
+                help="subtract the penalty from the reward",
+                confidence=0.93,
+            )
+            return
+        if not judged and not fits:
             raise NotEnough("no rewards of tokens were found that are a multiple of a difference of log-probs")
-        if len(wrong) < 0.9 * judged:
+        if not wrong or len(wrong) < 0.9 * judged:
             return
         table, reward_name, name, factor = wrong[0]
         yield self.finding(

@@ -58,6 +58,8 @@ class FirstUpdateRatioOff(Rule):
         "BUF300",
         "BUF301",
         "BUF368",
+        "BUF371",
+        "BUF373",
         "NET397",
         "NRM304",
         "POL380",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rldebug.evidence.script import Script
+from rldebug.evidence.script import Audit, Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.token_writings import samples_of
 from rldebug.forensics.tokens import rounds
 from rldebug.rule import NotEnough, Rule
 
@@ -56,13 +58,14 @@ class ReferenceIsThePolicy(Rule):
         twice = []
         for each in found:
             width = each.passes[0].call.arrays["ids"].shape[1] if each.passes else 0
+            drawn = _drawn_from(each.audit)
             seen: dict[tuple[int, str, bytes], int] = {}
             for event in each.audit.of("tokens"):
                 ids = event.arrays["ids"]
                 if (
                     event["grad"]
                     or (event["training"] and random)
-                    or ids.shape[1] != width
+                    or (width not in ids.shape and (len(ids) > 1 or not each.passes or event.order in drawn))
                     or event.get("line") is None
                 ):
                     continue
@@ -81,3 +84,10 @@ class ReferenceIsThePolicy(Rule):
             help="make the reference with copy.deepcopy(model) before training",
             confidence=0.85,
         )
+
+
+def _drawn_from(audit: Audit) -> set[int]:
+    """Calls that a token was drawn after: of sequences that are still being written."""
+    asked = [each.order for each in audit.of("tokens")]
+    places = (bisect(asked, sample[0]) for sample in samples_of(audit))
+    return {asked[place - 1] for place in places if place}

@@ -10,6 +10,7 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.token_learned import of_places
 from rldebug.forensics.tokens import rounds
 from rldebug.rule import NotEnough, Rule
 
@@ -71,17 +72,19 @@ class StoredLogProbNotOfSampler(Rule):
                 if term is None or not each.at_once or term.order > each.gradient.order:
                     continue
                 old, new = term.arrays.get("logp_old"), term.arrays.get("logp")
-                width = each.ids.shape[1] - each.start
-                if old is None or new is None or len(old) != len(each.ids) * width or len(new) != len(old):
+                if old is None or new is None or len(new) != len(old) or len(old) <= len(each.ids):
                     continue
-                old, new = old.reshape(-1, width), new.reshape(-1, width)
+                width = each.writing.tokens.shape[1]
+                before, now = of_places(each, old, width), of_places(each, new, width)
+                if before is None or now is None:
+                    continue
                 for row in (each.rows >= 0).nonzero()[0]:
-                    steps = np.arange(int(each.length[row]))
+                    steps = np.arange(min(int(each.length[row]), width))
                     tokens = each.ids[row, each.start + steps]
                     drawn = each.writing.logp[each.rows[row], steps, tokens]
-                    same = np.abs(new[row, steps] - drawn) < self.apart  # the loss scores as the sampler did
+                    same = np.abs(now[row, steps] - drawn) < self.apart  # the loss scores as the sampler did
                     judged += int(same.sum())
-                    missed = same & (np.abs(old[row, steps] - drawn) > self.apart)
+                    missed = same & (np.abs(before[row, steps] - drawn) > self.apart)
                     differing += int(missed.sum())
                     worst = worst or (term if missed.any() else None)
         if judged < self.tokens:

@@ -47,7 +47,8 @@ class TargetActionBeyondBounds(Rule):
     follows: ClassVar[tuple[str, ...]] = ("BUF370", "ACT372")
 
     rows: int = 256  # that must be there
-    share: float = 0.02  # of them that show it
+    share: float = 0.005  # of them that show it; where actions are clamped none does
+    shown: int = 16  # rows at least
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found = [each for each in asked_of(evidence) if each.policy is not None and np.isfinite(each.stored).all()]
@@ -66,11 +67,11 @@ class TargetActionBeyondBounds(Rule):
         if not (piled > 0.02).all() or (said > high + room).any() or (said < low - room).any():
             return
         beyond = ((asked > high + room) | (asked < low - room)).any(axis=1)
-        if beyond.mean() > self.share:
+        if beyond.mean() > self.share and beyond.sum() >= self.shown:
             yield self.finding(
                 "critics are asked about actions that nobody can take",
                 where=found[0].term.where,
-                seen=f"{beyond.mean():.0%} of {len(asked)} target actions lie beyond all of {len(stored)} stored ones, "
+                seen=f"{beyond.sum()} of {len(asked)} target actions lie beyond all of {len(stored)} stored ones, "
                 f"which end at {low.min():.3g} and {high.max():.3g}; the policy itself stays within",
                 expected="target actions within the bounds",
                 help="clamp the target action to the bounds after noise is added",

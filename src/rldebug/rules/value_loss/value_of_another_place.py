@@ -10,6 +10,7 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.token_critic import told, told_of_another_place
 from rldebug.forensics.tokens import rounds, written_places
 from rldebug.rule import NotEnough, Rule
 
@@ -29,6 +30,7 @@ class ValueOfAnotherPlace(Rule):
     ## Likely causes
     1. Values are cut differently from scores: `values[:, P:]` beside `logits[:, P-1:-1]`. Confirm: both slices must
        be the same.
+    2. They are cut differently when returns are made and when they are learned. Confirm: the same.
 
     ## What to try first
     Cut values and scores by the same slice.
@@ -50,41 +52,38 @@ class ValueOfAnotherPlace(Rule):
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         judged, wrong = 0, []
-        for found in rounds(evidence):
-            values = {
-                int(each["of"]): each
-                for each in found.audit.of("gradient")
-                if each.arrays["gradient"].ndim == 2 and int(each.get("output") or 0) > 0
-            }
-            for each in found.passes:
-                # The call is the event before the one about its tokens, or a few before that.
-                event = next(
-                    (values[order] for order in range(each.call.order, each.call.order - 4, -1) if order in values),
-                    None,
-                )
-                if event is None or not each.labels_at(1) >= 0.9:
-                    continue
-                gradient = event.arrays["gradient"]
-                if gradient.shape == (len(each.ids), each.ids.shape[1] - 1):  # the last token was not given
-                    gradient = np.pad(gradient, ((0, 0), (0, 1)))
-                if gradient.shape != each.ids.shape:
-                    continue
-                pushed = np.abs(gradient) > 0
-                places = written_places(each)
-                rows = pushed.any(axis=1) & (each.length >= 2)
-                if rows.sum() < 8:
-                    continue
-                judged += 1
-                first, end = (
-                    each.start - 1,
-                    each.start + each.length,
-                )  # the places that chose the first, and behind the last
-                at_first = pushed[rows, first]
-                behind = pushed[rows, np.minimum(end[rows] - 1, each.ids.shape[1] - 1)]
-                if not at_first.any() and behind.all() and (pushed & places["written"])[rows].any():
-                    wrong.append((each, 1))
-                elif first > 0 and pushed[rows, first - 1].all() and not pushed[rows, end[rows] - 2].any():
-                    wrong.append((each, -1))
+        for each in (one for found in rounds(evidence) for one in found.valued):
+            pushed = np.abs(each.gradient.arrays["gradient"]) > 0
+            if pushed.shape != each.ids.shape:
+                continue
+            places = written_places(each)
+            rows = pushed.any(axis=1) & (each.length >= 2) & (each.rows >= 0)
+            if rows.sum() < 8:
+                continue
+            judged += 1
+            # The places that chose the first token, and behind the last.
+            first, end = each.start - 1, each.start + each.length
+            at_first = pushed[rows, first]
+            behind = pushed[rows, np.minimum(end[rows] - 1, each.ids.shape[1] - 1)]
+            # A row whose first token is the filler may be taken for one that begins later.
+            if at_first.mean() < 0.1 and behind.mean() > 0.9 and (pushed & places["written"])[rows].any():
+                wrong.append((each, 1))
+            elif first > 0 and pushed[rows, first - 1].all() and not pushed[rows, end[rows] - 2].any():
+                wrong.append((each, -1))
+        targets = [(each.critic, told_of_another_place(each)) for each in told(evidence)]
+        moved = [each for each in targets if each[1]]
+        if len(moved) >= max(self.passes, 0.6 * len(targets)):
+            each, shift = moved[0]
+            yield self.finding(
+                "the targets of the critic hold the value of the place " + ("after" if shift > 0 else "before"),
+                where=each.call.where,
+                seen=f"advantage plus the value one place {'further on' if shift > 0 else 'before'}, exactly, in "
+                f"{len(moved)} of {len(targets)} rounds",
+                expected="advantage plus the value at the place whose scores chose the token",
+                help="cut the values that returns are made of by the same slice as those that are learned",
+                confidence=0.92,
+            )
+            return
         if judged < self.passes:
             raise NotEnough(f"{judged} passes with a value for each place, needs {self.passes}")
         if len(wrong) < max(self.passes, 0.9 * judged):

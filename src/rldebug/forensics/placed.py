@@ -1,0 +1,104 @@
+"""From the line where a fault showed to the statement that does it: by what flows where in the text of the program.
+
+A loss or a call of a network is what rules see; what is wrong was computed before. One statement where only one can be
+meant, a few lines of one function where several can; and where not even that is known, the line stays what it was.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+
+from rldebug.evidence.script import Script
+from rldebug.evidence.source import Source
+from rldebug.finding import Finding, Where
+from rldebug.forensics import aimed_acting, aimed_around, aimed_learning
+from rldebug.forensics.aims import AIMS, Aim
+from rldebug.forensics.program_text import FUNCTION, SPAN, Text, begin, end
+from rldebug.syntax.places import Function, function_of
+
+_FOUND: dict[Aim, Callable[[Text, Finding], Sequence[ast.AST]]] = {
+    "formula": aimed_learning.formula,
+    "sums": aimed_learning.sums,
+    "ends": aimed_learning.ends,
+    "discount": aimed_learning.discount,
+    "next": aimed_learning.following,
+    "again": aimed_learning.asked_again,
+    "weight": aimed_learning.weight,
+    "advantage": aimed_learning.advantage,
+    "weighed": aimed_learning.weighed,
+    "noise": aimed_learning.noise,
+    "scored": aimed_learning.scored,
+    "loss": aimed_learning.loss,
+    "rows": aimed_acting.rows,
+    "indices": aimed_acting.indices,
+    "clipped": aimed_acting.clipped,
+    "acted": aimed_acting.acted,
+    "drawn": aimed_acting.drawn,
+    "sampled": aimed_acting.sampled,
+    "scores": aimed_acting.scores,
+    "threshold": aimed_acting.threshold,
+    "statistics": aimed_acting.statistics,
+    "copies": aimed_around.copying,
+    "environment": aimed_around.stepping,
+    "reset": aimed_around.resetting,
+    "frames": aimed_around.frames,
+    "made": aimed_around.made,
+    "restarted": aimed_around.restarted,
+    "seeded": aimed_around.seeded,
+    "evaluation": aimed_around.evaluation,
+    "optimizer": aimed_around.optimizer,
+}
+
+_LONGEST = 500_000  # characters of a program; in longer ones it would take seconds
+
+
+def placed(findings: Iterable[Finding], script: Script, sources: Sequence[Source]) -> list[Finding]:
+    """The findings, each at the statement that does what it speaks of, as far as that is certain."""
+    if not sources or sum(len(each.text) for each in sources) > _LONGEST:
+        return list(findings)
+    text = Text(script, sources)
+    return [_placed(each, text) if each.code in AIMS else each for each in findings]
+
+
+def _placed(finding: Finding, text: Text) -> Finding:
+    found = _FOUND[AIMS[finding.code]](text, finding)
+    where = _where(text, list(found), finding.where)
+    return finding if where is None else dataclasses.replace(finding, where=where)
+
+
+def _where(text: Text, nodes: Sequence[ast.AST], old: Where) -> Where | None:
+    lines = _lines(text, nodes)
+    if lines is None:
+        return None
+    source, first, last, function = lines
+    same = text.source(old.file) is source and old.line is not None
+    if same and first <= (old.line or 0) <= last and _one(nodes):
+        return None  # it points at this statement already
+    seen = f"{old.file}:{old.line}" if old.file and old.line and not (same and first <= old.line <= last) else None
+    where = dataclasses.replace(old, file=old.file if same else source.file, line=first, column=None, seen_at=seen)
+    return where if last == first or _one(nodes) else dataclasses.replace(where, end_line=last, function=function)
+
+
+def _one(nodes: Sequence[ast.AST]) -> bool:
+    return len(set(nodes)) == 1 and not isinstance(nodes[0], Function | ast.ClassDef)
+
+
+def _lines(text: Text, nodes: Sequence[ast.AST]) -> tuple[Source, int, int, str | None] | None:
+    """File, first and last line, function: where all of it stands in one function, and not far apart."""
+    homes = {text.program.home[each] for each in nodes}
+    if len(homes) != 1:
+        return None
+    source = homes.pop()
+    around = {each if isinstance(each, Function) else function_of(source, each) for each in nodes}
+    if len(around) != 1:
+        return None
+    function = around.pop()
+    first = min(begin(each) for each in nodes)
+    last = max(end(each) for each in nodes)
+    owner = nodes[0] if isinstance(nodes[0], ast.ClassDef) else function
+    name = owner.name if owner is not None else None
+    whole = any(isinstance(each, Function | ast.ClassDef) for each in nodes)
+    far = not _one(nodes) and last - first >= (FUNCTION if whole else SPAN)
+    return None if far else (source, first, last, name)
