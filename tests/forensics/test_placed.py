@@ -18,7 +18,7 @@ def finding(code, where=None):
 
 def place(code, *texts, script=None):
     """Where a finding goes that showed at the line marked `# seen`, or nowhere."""
-    sources = [parsed(dedent(each), f"/work/file{number}.py") for number, each in enumerate(texts)]
+    sources = [parsed(dedent(each), f"/project/file{number}.py") for number, each in enumerate(texts)]
     seen = [(each.file, line) for each in sources for line in marked(each, "# seen")]
     where = Where(file=seen[0][0], line=seen[0][1], update=3) if seen else Where(update=3)
     [told] = placed([finding(code, where)], script or Script(), sources)
@@ -435,7 +435,7 @@ def test_the_loss_behind_backward():
 
 
 def test_the_loss_that_trains_the_policy():
-    where = {"line": ["/work/file0.py", 6]}
+    where = {"line": ["/project/file0.py", 6]}
     events = (
         Event(0, "loss", 0, 0, where),
         Event(1, "term", 0, 0, {"kind": "output"}),
