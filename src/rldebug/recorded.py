@@ -147,7 +147,10 @@ def unwatched(script: Script) -> str:
     if any(each.get("told") for each in children):
         return f"the program trains in {len(children)} processes ({named}): this is of the one that did most"
     if any("elsewhere" in (each.get("facts") or {}) for each in script.streams):
-        return f"processes that the program started ({named}): their environments are in this report, all else is not"
+        return (
+            f"processes that the program started ({named}): what their environments return and how their weights move "
+            "is in this report, all else is not"
+        )
     return f"processes that the program started ({named}) were not watched: what they do is not in this report"
 
 

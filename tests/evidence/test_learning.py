@@ -24,6 +24,15 @@ def test_a_run_that_stays_where_it_is():
     assert not flat.moved
 
 
+def test_a_start_that_was_high_by_chance():
+    noise = np.random.default_rng(0).normal(size=80)
+    rising = np.linspace(-1.5, 1.5, 80) + noise
+    rising[:3] = 1.4
+    found = curve(rising)
+    assert found.moved
+    assert found.start < 0 < found.plateau
+
+
 def test_a_run_that_is_still_rising():
     rising = curve([5.0 * i for i in range(80)])
     assert rising.moved

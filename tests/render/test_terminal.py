@@ -55,7 +55,7 @@ REPORT = Report(
     broken={"OPT900": "Traceback (most recent call last):\n  File …\nValueError: unhappy"},
     problems=("readings.jsonl line 7 was left out: the last line was cut off in writing",),
 )
-CURVE = Learning("episode/return_mean", 20.0, 195.5, 4.0, 12_345, None, False, 123_456)
+CURVE = Learning("episode/return_mean", 20.0, 195.5, 4.0, 12_345, None, False, 123_456, True)
 
 EXPECTED = """\
 error[ADV003]: advantages have the wrong sign                                 advantage-sign-flipped
@@ -139,7 +139,7 @@ def test_the_commonest_reasons_come_first():
 
 def test_what_was_not_measured_is_not_spoken_of() -> None:
     """Readings may stop long before the program does."""
-    still = Learning("episode/return_mean", 14.0, 14.75, 4.5, None, None, False, 1_163)
+    still = Learning("episode/return_mean", 14.0, 14.75, 4.5, None, None, False, 1_163, False)
     said = in_words(still, 5_000)
     assert said.startswith("in the first 1 163 of 5 000 env steps")
     assert "end" not in said

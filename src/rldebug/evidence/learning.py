@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rldebug.evidence.run import Run, Series
 
@@ -13,6 +14,7 @@ RETURNS = ("episode/return_mean", "reward/per_trajectory", "episode/reward_per_s
 
 _HALF_LIFE = 4.0
 _FEWEST = 12  # readings; under these no curve has a shape
+_SURE = 4.0  # standard errors
 _END = 0.2  # share of the run that counts as its end
 
 
@@ -28,11 +30,7 @@ class Learning:
     most: int | None  # env steps until 90 % of it was made
     settled: bool  # the last part of the run is level, within the noise
     env_steps: int
-
-    @property
-    def moved(self) -> bool:
-        """Whether the end differs from the start by more than the readings scatter."""
-        return abs(self.plateau - self.start) > 2.0 * self.noise and self.plateau != self.start
+    moved: bool  # the end differs from the start by more than the readings scatter
 
 
 def learning(run: Run) -> Learning | None:
@@ -54,6 +52,10 @@ def _measure(series: Series) -> Learning:
     plateau = series.tail(_END).median()
     half, rest = np.array_split(end.value, 2)
     slope = abs(float(np.mean(rest)) - float(np.mean(half))) if len(rest) else 0.0
+    moved = abs(plateau - start) > 2.0 * noise and plateau != start
+    if not moved and _drifted(series.value):
+        # The few readings at the start happened to be high, or low.
+        start, moved = float(np.mean(series.value[: len(series) // 4])), True
     way = plateau - start
     settled = slope <= max(0.05 * abs(way), 0.5 * noise)
 
@@ -64,5 +66,13 @@ def _measure(series: Series) -> Learning:
         return None if hit is None else int(smooth.env_step[hit])
 
     return Learning(
-        series.name, start, plateau, noise, reached(0.5), reached(0.9), bool(settled), int(series.env_step[-1])
-    )
+        series.name, start, plateau, noise, reached(0.5), reached(0.9), bool(settled), int(series.env_step[-1]),
+        bool(moved),
+    )  # fmt: skip
+
+
+def _drifted(values: NDArray[np.float64]) -> bool:
+    """Whether the last quarter differs from the first by more than chance makes them."""
+    first, last = values[: len(values) // 4], values[-(len(values) // 4) :]
+    error = float(np.sqrt(first.var(ddof=1) / len(first) + last.var(ddof=1) / len(last)))
+    return abs(float(last.mean() - first.mean())) > _SURE * error > 0.0

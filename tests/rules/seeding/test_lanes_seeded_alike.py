@@ -45,6 +45,16 @@ def test_fires_when_all_lanes_begin_alike_and_then_part(separate):
     assert "4 of Cart" in fires(rule, script(starts, separate=separate)).seen
 
 
+def test_fires_on_two_actors_and_not_on_two_environments_of_one_process():
+    starts = varied(12, 2)
+    starts[:4] = [[7771], [7772], [7773], [7774]]
+    of = script(starts, separate=True)
+    not_enough(rule, of)
+    for number, each in of.things["stream"].items():
+        each["facts"] = {"elsewhere": int(number)}
+    assert "2 of Cart" in fires(rule, of).seen
+
+
 def test_fires_beside_one_that_is_only_played(monkeypatch):
     starts = varied(6, 5)
     starts[0, :4] = 7777

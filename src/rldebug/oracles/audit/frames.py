@@ -226,7 +226,7 @@ def _methods(
         raise Stuck(
             f"{type(made).__name__} has no method like append, push, add or step that takes a frame. Name it "
             f"with --map frame=METHOD, or write an adapter:\nclass Mine({type(made).__name__}):\n"
-            "    def append(self, frame): return self.METHOD(frame)"
+            "    def append(self, frame): return super().METHOD(frame)"
         )
     reset = found("reset", frame_needed=False)
     getter = None

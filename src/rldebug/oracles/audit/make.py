@@ -160,7 +160,7 @@ def needed(buffer: Any, what: str, given: Given, like: str) -> tuple[str, Callab
         known = ", ".join(METHODS[what].split()[:5])
         raise Stuck(
             f"{name} has no method like {known}; expected one like {like}. Name it with --map {what}=METHOD, "
-            f"or write an adapter:\nclass Mine({name}):\n    def {like}: return self.METHOD(…)"
+            f"or write an adapter:\nclass Mine({name}):\n    def {like}: return super().METHOD(…)"
         )
     return found
 
@@ -232,7 +232,8 @@ def plans(buffer: Any, name: str, add: Callable[..., Any], given: Given) -> list
     raise Stuck(
         f"{name}() takes {unknown}, which is not understood; expected arguments such as obs, action, reward, next_obs, "
         f"done. Say what they are with --map ARGUMENT=obs …, or write an adapter:\n"
-        f"class Mine({type(buffer).__name__}):\n    def add(self, obs, action, reward, next_obs, done): self.{name}(…)"
+        f"class Mine({type(buffer).__name__}):\n"
+        f"    def add(self, obs, action, reward, next_obs, done): super().{name}(…)"
     )
 
 

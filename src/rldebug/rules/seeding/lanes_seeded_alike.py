@@ -95,7 +95,8 @@ class LanesSeededAlike(Rule):
 
 
 def _side_by_side(script: Script) -> Iterator[tuple[Sequence[Mapping[str, Any]], int]]:
-    """Vectors, and lists of at least three environments of one kind that are stepped about as often as one another.
+    """Vectors, and lists of at least three environments of one kind that are stepped about as often as one another, or
+    of two where processes step them.
     One that is only played to see how good the policy is belongs to none of them."""
     single: dict[str, list[Mapping[str, Any]]] = {}
     played = evaluation_streams(script)
@@ -107,7 +108,8 @@ def _side_by_side(script: Script) -> Iterator[tuple[Sequence[Mapping[str, Any]],
     for streams in single.values():
         most = max(int(each["steps"]) for each in streams)
         alike = [each for each in streams if 2 * int(each["steps"]) >= most > 0]
-        if len(alike) >= 3:
+        actors = all("elsewhere" in (each.get("facts") or {}) for each in alike)  # each in a process of its own
+        if len(alike) >= (2 if actors else 3):
             yield alike, 1
 
 
