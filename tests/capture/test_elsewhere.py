@@ -73,6 +73,17 @@ def test_facts_that_come_later_are_told_too(tmp_path):
     assert here.log.streams[0].facts["resets_itself"] is True
 
 
+def test_an_array_that_is_handed_out_again_and_again_is_told(tmp_path):
+    here, listener, _, teller = both(tmp_path)
+    env, obs = Lift(), np.zeros(3, dtype=np.float32)
+    teller.reset(env, obs, None, 1)
+    for _ in range(4):
+        teller.step(env, 0, obs, 0.0, False, False, None)
+    teller.reset(env, obs, None, 1)
+    listener.received()
+    assert here.log.streams[0].aliased == 4
+
+
 def test_tensors_are_sent_as_numbers(tmp_path):
     here, listener, _, teller = both(tmp_path)
     env = Lift()

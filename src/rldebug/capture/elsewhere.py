@@ -51,6 +51,8 @@ class Teller:
         self.log.reset(env, obs, seed, lanes, mask)
         stream = self.log.stream_of(env)
         self._tell(stream, "reset", (obs, seed, mask))
+        if stream is not None and stream.aliased:
+            self._tell(stream, "aliased", (stream.aliased,))  # what is sent is a copy
         if time.monotonic() - self._looked > _PAUSE and (acting := self._session.acting()):
             self._tell(stream, "weights", (_mark(acting),))
             self._looked = time.monotonic()
@@ -173,6 +175,9 @@ class Listener:
                 return
             if what == "weights":
                 self._saw_weights(stream, told[0])
+                return
+            if what == "aliased":
+                stream.aliased = told[0]
                 return
             self._heard += 1
             if what == "reset":
