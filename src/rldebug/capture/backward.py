@@ -245,9 +245,9 @@ class Backward:
             rows, match = audit.rows(term.inputs) if term.inputs else (np.empty(0, np.int64), "none")
             if match == "none" and term.inputs and (found := self._tagged(term.inputs[0])) is not None:
                 rows, match = found, "tag"
-            if term.picks is not None and len(rows) == term.picks[0]:
-                rows = rows[term.picks[1]]
             detail = _detail(term)
+            if term.picks is not None and len(rows) == term.picks[0]:
+                detail["given"], rows = term.picks[0], rows[term.picks[1]]
             if match not in ("none", "tag"):
                 rows = newest_frames(rows, int(detail.get("rows") or 0))
             arrays: dict[str, NDArray[Any]] = {**term.arrays, "rows": rows}

@@ -17,8 +17,6 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rldebug.capture import elsewhere
-
 if TYPE_CHECKING:
     from rldebug.capture.session import Session
 
@@ -35,9 +33,11 @@ _started = 0
 
 
 def install(session: Session) -> None:
+    from rldebug.capture import elsewhere  # torch with it: who only reads what was recorded does without
+
     global _started
     _started = 0
-    session.listener = elsewhere.install(session)
+    session.listener = elsewhere.listen(session)
     here = os.getpid()
     session.switch.replace(GROUP, BaseProcess, "_bootstrap", lambda original: _bootstrap(original, here, session))
     session.switch.replace(GROUP, spawn, "get_command_line", _command)

@@ -120,13 +120,16 @@ class Elsewhere:
 class Listener:
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._log: EnvLog = session.log
         self._rings: list[Ring] = []
         self._files: list[Path] = []
         self._envs: dict[tuple[int, int], Elsewhere] = {}
         self._heard = 0  # calls that were logged from here
         self._received = False  # the program has received something from a process
         self._lock = threading.Lock()
+
+    @property
+    def _log(self) -> EnvLog:
+        return self.session.log
 
     def expect(self, folder: Path) -> None:
         """A process that is about to be started, and records there."""
@@ -196,7 +199,7 @@ class Listener:
         known["changed"] = known["changed"] or known["mark"] != mark
 
 
-def install(session: Session) -> Listener:
+def listen(session: Session) -> Listener:
     listener = Listener(session)
     session.on_finish.append(listener.close)
     session.switch.replace(

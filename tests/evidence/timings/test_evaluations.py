@@ -12,18 +12,12 @@ def played(folder, events):
     """a, b …: a step of that environment; |: an update."""
     watch = Stopwatch(folder)
     for name in sorted(set(events) - {"|"}):
-        watch.environment(name=name)
-    for when, each in enumerate(events):
+        watch.environment(name=name, lanes=1)
+    for each in events:
         if each == "|":
             watch.updated()
             continue
-        place = "abcdefgh".index(each)
-        known = watch.environments[place]
-        if not known["steps"]:
-            known["first"], known["first_update"] = float(when), watch.counts["updates"]
-        watch.stepped(place, 1)
-        known["steps"] += 1
-        known["last"] = float(when)
+        watch.stepped("abcdefgh".index(each), 1)
     watch.write()
     assert json.loads((folder / FILE).read_text())["updates"] == events.count("|")
     return {each.name for each in read_timing(folder, ()).environments if each.evaluation}

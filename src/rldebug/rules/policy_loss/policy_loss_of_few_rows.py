@@ -52,13 +52,16 @@ class PolicyLossOfFewRows(Rule):
         for each in surrogates(evidence):
             term = each.term
             rows = term.arrays.get("rows")
-            if rows is None or len(rows) < 8 or (rows < 0).any() or term.get("mask") or "mask" in term.arrays:
+            if rows is None or (rows < 0).any() or term.get("mask") or "mask" in term.arrays:
                 continue
-            if term.get("family") not in ("categorical", "normal") or not _critic_learns_all(each.audit, term):
+            whole = int(term.get("given") or len(rows))
+            if whole < 8 or term.get("family") not in ("categorical", "normal"):
+                continue
+            if not _critic_learns_all(each.audit, term, whole):
                 continue
             judged += 1
-            if int(term["rows"]) <= self.part * len(rows) and int(term.get("steps", 1)) == 1:
-                few.append((term, int(term["rows"]), len(rows)))
+            if int(term["rows"]) <= self.part * whole and int(term.get("steps", 1)) == 1:
+                few.append((term, int(term["rows"]), whole))
         if judged < self.losses:
             raise NotEnough(f"{judged} policy losses on rows that a critic learns from, needs {self.losses}")
         if len(few) < 0.9 * judged or len({(some, whole) for _, some, whole in few}) != 1:
@@ -78,12 +81,12 @@ class PolicyLossOfFewRows(Rule):
         )
 
 
-def _critic_learns_all(audit: Audit, term: Event) -> bool:
-    """A regression on the same rows, all of them, near this loss."""
-    rows = term.arrays["rows"]
+def _critic_learns_all(audit: Audit, term: Event, whole: int) -> bool:
+    """A regression on the rows that the policy was given, all of them, near this loss."""
+    rows = set(term.arrays["rows"].tolist())
     for other in audit.terms("regression"):
         same = other.arrays.get("rows")
-        near = abs(other.update - term.update) <= 2 and len(rows) == int(other["rows"])
-        if near and same is not None and sorted(same.tolist()) == sorted(rows.tolist()):
+        near = abs(other.update - term.update) <= 2 and whole == int(other["rows"])
+        if near and same is not None and len(same) == whole and rows <= set(same.tolist()):
             return True
     return False
