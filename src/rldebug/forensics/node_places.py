@@ -43,7 +43,7 @@ def begins(nodes: Nodes) -> Flags:
     found: Flags = nodes.first.copy()
     led = places_of(nodes, nodes.succ[(nodes.terminated | nodes.truncated) & ~nodes.phantom])
     led = led[led >= 0]
-    found[led[nodes.acted[led]]] = True
+    found[led[nodes.acted[led] & ~nodes.phantom[led]]] = True  # a phantom's step only resets: it is still the end
     return found
 
 
