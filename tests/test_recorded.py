@@ -109,7 +109,7 @@ def test_findings_stay_where_they_showed_if_the_text_cannot_be_followed(tmp_path
     text = "def sync(old):\n    old.load_state_dict(old.state_dict())\n"
     (tmp_path / "run" / "sources.jsonl").write_text(json.dumps({"file": "train.py", "text": text}), encoding="utf-8")
 
-    def fails(findings, script, sources):
+    def fails(*_):
         raise RecursionError("too deep")
 
     seen = recorded(tmp_path / "run")

@@ -218,8 +218,9 @@ def examine(
     problems = (*more, *report.problems, *seen.problems)
     findings = tuple(_without_remarks(report.findings))
     if seen.script is not None:
+        aims = {rule.code: rule.aim for rule in catalogue.rules() if rule.aim}
         try:
-            findings = tuple(placed(findings, seen.script, seen.sources))
+            findings = tuple(placed(findings, seen.script, seen.sources, aims))
         except Exception:  # the text of a program may be anything: then they stay where they showed
             report = dataclasses.replace(report, broken={**report.broken, "places": traceback.format_exc()})
     program = _program(seen.script)

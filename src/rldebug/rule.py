@@ -24,6 +24,7 @@ class Rule(Entry):
     needs: ClassVar[tuple[str, ...]] = ()  # readings that must have been recorded, all of them
     in_log: ClassVar[tuple[str, ...] | None] = None  # those that suffice in a foreign log; None: all the same
     facts: ClassVar[tuple[str, ...]] = ()  # structural facts that must have been recorded, all of them
+    aim: ClassVar[str] = ""  # the quantity whose statement its findings point at: see forensics/placed.py
     follows: ClassVar[tuple[str, ...]] = ()  # codes of roots this usually is a consequence of
     explains: ClassVar[tuple[str, ...]] = ()  # codes that see the same fault by its effects: they follow from this one
     symptom: ClassVar[bool] = False  # where any fault may end up: follows from every other finding

@@ -8,8 +8,9 @@ from rldebug import catalogue
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.evidence.source import parsed
 from rldebug.finding import Finding, Where
-from rldebug.forensics.aims import AIMS
-from rldebug.forensics.placed import placed
+from rldebug.forensics.placed import FOUND, placed
+
+AIMS = {rule.code: rule.aim for rule in catalogue.rules() if rule.aim}
 
 
 def finding(code, where=None):
@@ -21,7 +22,7 @@ def place(code, *texts, script=None):
     sources = [parsed(dedent(each), f"/project/file{number}.py") for number, each in enumerate(texts)]
     seen = [(each.file, line) for each in sources for line in marked(each, "# seen")]
     where = Where(file=seen[0][0], line=seen[0][1], update=3) if seen else Where(update=3)
-    [told] = placed([finding(code, where)], script or Script(), sources)
+    [told] = placed([finding(code, where)], script or Script(), sources, AIMS)
     here = [(each.file, line) for each in sources for line in marked(each, "# here")]
     return told.where, here, where
 
@@ -519,10 +520,10 @@ def test_findings_of_other_rules_stay():
 
 
 def test_without_text_nothing_moves():
-    [told] = placed([finding("DIS300", Where("a.py", 3))], Script(), [])
+    [told] = placed([finding("DIS300", Where("a.py", 3))], Script(), [], AIMS)
     assert told.where == Where("a.py", 3)
 
 
-def test_aims_are_rules_of_the_catalogue_that_judge_what_was_recorded():
-    reads = {rule.code: rule.reads for rule in catalogue.rules()}
-    assert {reads.get(code) for code in AIMS} <= {"Script", "Run"}
+def test_aims_are_of_rules_that_judge_what_was_recorded_and_each_is_found_somehow():
+    assert {rule.reads for rule in catalogue.rules() if rule.aim} == {"Script", "Run"}
+    assert set(AIMS.values()) == set(FOUND)

@@ -8,62 +8,64 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rldebug.evidence.script import Script
 from rldebug.evidence.source import Source
 from rldebug.finding import Finding, Where
 from rldebug.forensics import aimed_acting, aimed_around, aimed_learning
-from rldebug.forensics.aims import AIMS, Aim
 from rldebug.forensics.program_text import FUNCTION, SPAN, Text, begin, end
 from rldebug.syntax.places import Function, function_of
 
-_FOUND: dict[Aim, Callable[[Text, Finding], Sequence[ast.AST]]] = {
-    "formula": aimed_learning.formula,
-    "sums": aimed_learning.sums,
-    "ends": aimed_learning.ends,
-    "discount": aimed_learning.discount,
-    "next": aimed_learning.following,
-    "again": aimed_learning.asked_again,
-    "weight": aimed_learning.weight,
-    "advantage": aimed_learning.advantage,
-    "weighed": aimed_learning.weighed,
-    "noise": aimed_learning.noise,
-    "scored": aimed_learning.scored,
-    "loss": aimed_learning.loss,
-    "rows": aimed_acting.rows,
-    "indices": aimed_acting.indices,
-    "clipped": aimed_acting.clipped,
-    "acted": aimed_acting.acted,
-    "drawn": aimed_acting.drawn,
-    "sampled": aimed_acting.sampled,
-    "scores": aimed_acting.scores,
-    "threshold": aimed_acting.threshold,
-    "statistics": aimed_acting.statistics,
-    "copies": aimed_around.copying,
-    "environment": aimed_around.stepping,
-    "reset": aimed_around.resetting,
-    "frames": aimed_around.frames,
-    "made": aimed_around.made,
-    "restarted": aimed_around.restarted,
-    "seeded": aimed_around.seeded,
-    "evaluation": aimed_around.evaluation,
-    "optimizer": aimed_around.optimizer,
+FOUND: Mapping[str, Callable[[Text, Finding], Sequence[ast.AST]]] = {
+    "formula": aimed_learning.formula,  # rewards become returns
+    "sums": aimed_learning.sums,  # rewards of several steps are summed
+    "ends": aimed_learning.ends,  # ends of episodes cut the future off
+    "discount": aimed_learning.discount,  # the same; or the discount that a library is given
+    "next": aimed_learning.following,  # what is expected of the next state, and added to the reward
+    "again": aimed_learning.asked_again,  # one observation for two
+    "weight": aimed_learning.weight,  # what the loss makes of returns: advantages, targets
+    "advantage": aimed_learning.advantage,  # a return less what was expected
+    "weighed": aimed_learning.weighed,  # scores are compared, before log-probs are weighed by them
+    "noise": aimed_learning.noise,  # what is added to actions in the next state
+    "scored": aimed_learning.scored,  # a network is asked, and something made of its answer
+    "loss": aimed_learning.loss,  # what is minimised
+    "rows": aimed_acting.rows,  # what an environment gave is stored
+    "indices": aimed_acting.indices,  # rows are drawn
+    "clipped": aimed_acting.clipped,  # actions are cut off at their bounds
+    "acted": aimed_acting.acted,  # the environment is stepped
+    "drawn": aimed_acting.drawn,  # actions are drawn
+    "sampled": aimed_acting.sampled,  # the same, of a distribution that a network gives
+    "scores": aimed_acting.scores,  # chances are made of what a network gives
+    "threshold": aimed_acting.threshold,  # how often actions are random
+    "statistics": aimed_acting.statistics,  # moments of observations are taken
+    "copies": aimed_around.copying,  # weights go from one network into another
+    "environment": aimed_around.stepping,  # step() of the environment
+    "reset": aimed_around.resetting,  # reset() of the environment
+    "frames": aimed_around.frames,  # the wrapper that stacks observations
+    "made": aimed_around.made,  # the environment is made
+    "restarted": aimed_around.restarted,  # reset() is called between episodes
+    "seeded": aimed_around.seeded,  # reset() is given a seed
+    "evaluation": aimed_around.evaluation,  # episodes are played that nothing is learned from
+    "optimizer": aimed_around.optimizer,  # an optimizer is made
 }
+"""Aim of a rule, what it speaks about -> the statements in which that is computed."""
 
 _LONGEST = 500_000  # characters of a program; in longer ones it would take seconds
 
 
-def placed(findings: Iterable[Finding], script: Script, sources: Sequence[Source]) -> list[Finding]:
-    """The findings, each at the statement that does what it speaks of, as far as that is certain."""
+def placed(
+    findings: Iterable[Finding], script: Script, sources: Sequence[Source], aims: Mapping[str, str]
+) -> list[Finding]:
+    """The findings, each at the statement that does what it speaks of, as far as that is certain. `aims`: of codes."""
     if not sources or sum(len(each.text) for each in sources) > _LONGEST:
         return list(findings)
     text = Text(script, sources)
-    return [_placed(each, text) if each.code in AIMS else each for each in findings]
+    return [_placed(each, text, aims[each.code]) if aims.get(each.code) in FOUND else each for each in findings]
 
 
-def _placed(finding: Finding, text: Text) -> Finding:
-    found = _FOUND[AIMS[finding.code]](text, finding)
+def _placed(finding: Finding, text: Text, aim: str) -> Finding:
+    found = FOUND[aim](text, finding)
     where = _where(text, list(found), finding.where)
     return finding if where is None else dataclasses.replace(finding, where=where)
 

@@ -44,6 +44,7 @@ class ActionCutToWholeNumbers(Rule):
     name: ClassVar[str] = "action-cut-to-whole-numbers"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "acted"
 
     rows: int = 64  # that can be compared
 

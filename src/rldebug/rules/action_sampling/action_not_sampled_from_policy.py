@@ -46,6 +46,7 @@ class ActionNotSampledFromPolicy(Rule):
     code: ClassVar[str] = "ACT001"
     name: ClassVar[str] = "action-not-sampled-from-policy"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "drawn"
     needs: ClassVar[tuple[str, ...]] = (
         "policy/surprise_gap",
         "policy/surprise_spread",

@@ -45,6 +45,7 @@ class ActionNotStretched(Rule):
     name: ClassVar[str] = "action-not-stretched"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "drawn"
 
     steps: int = 24  # that must be there
     wider: float = 1.2  # bound, from which a part is out of reach

@@ -44,6 +44,7 @@ class ClippedActionLearned(Rule):
     name: ClassVar[str] = "clipped-action-learned"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "clipped"
 
     audits: int = 2  # with a first loss after acting
     rows: int = 8  # on a bound, in all

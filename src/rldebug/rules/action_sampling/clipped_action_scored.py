@@ -46,6 +46,7 @@ class ClippedActionScored(Rule):
     name: ClassVar[str] = "clipped-action-scored"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "clipped"
     follows: ClassVar[tuple[str, ...]] = ("ACT320",)
 
     rows: int = 64  # whose action is known, in all

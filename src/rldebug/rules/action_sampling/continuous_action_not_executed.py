@@ -47,6 +47,7 @@ class ContinuousActionNotExecuted(Rule):
     name: ClassVar[str] = "continuous-action-not-executed"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "acted"
     follows: ClassVar[tuple[str, ...]] = ("BUF300", "BUF301", "BUF306")
 
     rows: int = 96  # that can be compared

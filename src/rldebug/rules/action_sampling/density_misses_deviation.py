@@ -44,6 +44,7 @@ class DensityMissesDeviation(Rule):
     name: ClassVar[str] = "density-misses-deviation"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "drawn"
 
     losses: int = 6  # with log-probs, actions, means and deviations
     spread: float = 2e-3  # of log σ, over rows and losses

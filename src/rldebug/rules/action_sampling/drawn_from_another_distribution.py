@@ -53,6 +53,7 @@ class DrawnFromAnotherDistribution(Rule):
     name: ClassVar[str] = "drawn-from-another-distribution"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "drawn"
     follows: ClassVar[tuple[str, ...]] = ("ACT300", "ACT320", "ACT321", "BUF300", "BUF301")
 
     audits: int = 2  # in which the drawn actions can be compared with the policy

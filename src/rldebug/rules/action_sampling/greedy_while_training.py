@@ -45,6 +45,7 @@ class GreedyWhileTraining(Rule):
     name: ClassVar[str] = "greedy-while-training"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "drawn"
     follows: ClassVar[tuple[str, ...]] = ("OPT306", "OPT307", "GRA302")
 
     audits: int = 2  # in which the choices of a policy were seen

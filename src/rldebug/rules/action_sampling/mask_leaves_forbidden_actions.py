@@ -44,6 +44,7 @@ class MaskLeavesForbiddenActions(Rule):
     name: ClassVar[str] = "mask-leaves-forbidden-actions"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "scores"
 
     steps: int = 64  # in which actions were ruled out
     share: float = 0.98  # of them punished

@@ -41,6 +41,7 @@ class MaskMultipliedIntoScores(Rule):
     name: ClassVar[str] = "mask-multiplied-into-scores"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "scores"
 
     losses: int = 3  # of a policy, with such a product
     share: float = 0.5  # of the losses; in the others nothing may have been forbidden

@@ -43,6 +43,7 @@ class MeanSquashedTwice(Rule):
     name: ClassVar[str] = "mean-squashed-twice"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "drawn"
     follows: ClassVar[tuple[str, ...]] = ("ACT605",)
 
     audits: int = 2  # that show it

@@ -44,6 +44,7 @@ class ProbabilitiesNotWhole(Rule):
     name: ClassVar[str] = "probabilities-not-whole"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "scores"
 
     rows: int = 32  # drawn from such weights, in an audit; and log-probs that tell, in all
     audits: int = 2  # with that many rows

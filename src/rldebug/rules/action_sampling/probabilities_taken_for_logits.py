@@ -47,6 +47,7 @@ class ProbabilitiesTakenForLogits(Rule):
     name: ClassVar[str] = "probabilities-taken-for-logits"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "scores"
 
     rows: int = 32  # in which one softmax and two can be told apart
     exact: float = 1e-4  # nats

@@ -41,6 +41,7 @@ class SoftmaxOverRows(Rule):
     name: ClassVar[str] = "softmax-over-rows"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "scores"
 
     losses: int = 3  # of a policy, with such a softmax
 

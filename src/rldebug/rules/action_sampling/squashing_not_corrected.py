@@ -45,6 +45,7 @@ class SquashingNotCorrected(Rule):
     name: ClassVar[str] = "squashing-not-corrected"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "drawn"
 
     losses: int = 2  # whose soft targets could be taken apart
 

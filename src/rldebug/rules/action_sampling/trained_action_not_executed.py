@@ -49,6 +49,7 @@ class TrainedActionNotExecuted(Rule):
     name: ClassVar[str] = "trained-action-not-executed"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "acted"
     follows: ClassVar[tuple[str, ...]] = ("BUF300", "BUF301", "BUF316")
 
     rows: int = 64  # that can be compared, in all

@@ -43,6 +43,7 @@ class AdvantageCarriedOverEnds(Rule):
     name: ClassVar[str] = "advantage-carried-over-ends"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "formula"
 
     rows: int = 4  # terminated steps
 

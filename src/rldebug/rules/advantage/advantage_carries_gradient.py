@@ -42,6 +42,7 @@ class AdvantageCarriesGradient(Rule):
     name: ClassVar[str] = "advantage-carries-gradient"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "advantage"
 
     losses: int = 2  # with a weight on the log-probs; as many in which it carries a gradient
 

@@ -44,6 +44,7 @@ class AdvantageConstant(Rule):
     code: ClassVar[str] = "ADV002"
     name: ClassVar[str] = "advantage-constant"
     severity: ClassVar[Severity] = "error"
+    aim: ClassVar[str] = "weight"
     needs: ClassVar[tuple[str, ...]] = ("advantage/mean", "advantage/std", "batch/rows")
 
     readings: int = 8  # fewer cannot show that it lasts

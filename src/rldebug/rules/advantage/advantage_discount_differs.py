@@ -42,6 +42,7 @@ class AdvantageDiscountDiffers(Rule):
     code: ClassVar[str] = "ADV353"
     name: ClassVar[str] = "advantage-discount-differs"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "formula"
     status: ClassVar[Literal["stable", "nursery"]] = "nursery"  # accused a healthy program of bench/bugs
     reads: ClassVar[str] = "Script"
 

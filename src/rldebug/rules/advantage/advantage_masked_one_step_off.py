@@ -44,6 +44,7 @@ class AdvantageMaskedOneStepOff(Rule):
     name: ClassVar[str] = "advantage-masked-one-step-off"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "ends"
 
     rows: int = 4  # beside an end, in which nothing is added
 

@@ -41,6 +41,7 @@ class AdvantageNormalisedPerEnvironment(Rule):
     name: ClassVar[str] = "advantage-normalised-per-environment"
     severity: ClassVar[Severity] = "note"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "weight"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         weights = fit_weights(evidence)

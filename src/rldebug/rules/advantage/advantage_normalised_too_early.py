@@ -43,6 +43,7 @@ class AdvantageNormalisedTooEarly(Rule):
     name: ClassVar[str] = "advantage-normalised-too-early"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "weight"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         for each in TargetFromNormalisedAdvantages().check(evidence):

@@ -43,6 +43,7 @@ class AdvantageRowsMispaired(Rule):
     code: ClassVar[str] = "ADV004"
     name: ClassVar[str] = "advantage-rows-mispaired"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "weight"
     needs: ClassVar[tuple[str, ...]] = ("advantage/residual_corr", "batch/rows")
     follows: ClassVar[tuple[str, ...]] = ("VAL005",)
 

@@ -42,6 +42,7 @@ class AdvantageSignFlipped(Rule):
     code: ClassVar[str] = "ADV003"
     name: ClassVar[str] = "advantage-sign-flipped"
     severity: ClassVar[Severity] = "error"
+    aim: ClassVar[str] = "weight"
     needs: ClassVar[tuple[str, ...]] = ("advantage/residual_corr", "batch/rows")
 
     exact: float = 1e-3  # from −1, which is all that rounding and small steps of the critic leave

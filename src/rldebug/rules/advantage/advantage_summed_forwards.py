@@ -41,6 +41,7 @@ class AdvantageSummedForwards(Rule):
     name: ClassVar[str] = "advantage-summed-forwards"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "formula"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)

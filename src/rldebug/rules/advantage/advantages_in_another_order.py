@@ -43,6 +43,7 @@ class AdvantagesInAnotherOrder(Rule):
     name: ClassVar[str] = "advantages-in-another-order"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "weight"
     follows: ClassVar[tuple[str, ...]] = ("BUF342",)
 
     def check(self, evidence: Script) -> Iterator[Finding]:

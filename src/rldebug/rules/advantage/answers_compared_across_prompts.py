@@ -47,6 +47,7 @@ class AnswersComparedAcrossPrompts(Rule):
     name: ClassVar[str] = "answers-compared-across-prompts"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "weighed"
 
     rounds: int = 1  # of writing and learning
     nil: float = 1e-3  # a mean that is smaller than this beside the spread

@@ -47,6 +47,7 @@ class AnswersNotCentred(Rule):
     name: ClassVar[str] = "answers-not-centred"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "weighed"
     follows: ClassVar[tuple[str, ...]] = ("ADV370",)
 
     rounds: int = 1  # of writing and learning

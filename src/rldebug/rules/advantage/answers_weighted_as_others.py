@@ -52,6 +52,7 @@ class AnswersWeightedAsOthers(Rule):
     name: ClassVar[str] = "answers-weighted-as-others"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "weighed"
     follows: ClassVar[tuple[str, ...]] = ("ADV370",)
 
     passes: int = 2  # or rounds

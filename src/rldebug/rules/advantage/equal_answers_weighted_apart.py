@@ -47,6 +47,7 @@ class EqualAnswersWeightedApart(Rule):
     name: ClassVar[str] = "equal-answers-weighted-apart"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "weighed"
     follows: ClassVar[tuple[str, ...]] = ("ADV370",)
 
     pairs: int = 6  # of equal answers to one prompt, with an advantage

@@ -42,6 +42,7 @@ class RewardInPlaceOfReturn(Rule):
     name: ClassVar[str] = "reward-in-place-of-return"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "formula"
     follows: ClassVar[tuple[str, ...]] = ("DIS308",)
 
     def check(self, evidence: Script) -> Iterator[Finding]:

@@ -42,6 +42,7 @@ class ValuesSwappedInTdError(Rule):
     name: ClassVar[str] = "values-swapped-in-td-error"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "formula"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found = recursions(evidence)

@@ -43,6 +43,7 @@ class TemperatureLossTrainsPolicy(Rule):
     name: ClassVar[str] = "temperature-loss-trains-policy"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "loss"
 
     times: int = 3  # steps of the policy's optimizer that show it
     share: float = 0.8  # of the steps of the policy's optimizer

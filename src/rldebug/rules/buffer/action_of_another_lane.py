@@ -44,6 +44,7 @@ class ActionOfAnotherLane(Rule):
     name: ClassVar[str] = "action-of-another-lane"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
     follows: ClassVar[tuple[str, ...]] = ("BUF300", "BUF306")
 
     rows: int = 64  # that can be compared

@@ -45,6 +45,7 @@ class ActionOfAnotherStep(Rule):
     name: ClassVar[str] = "action-of-another-step"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
     follows: ClassVar[tuple[str, ...]] = ("BUF306",)
 
     rows: int = 48  # that can be compared at a distance

@@ -45,6 +45,7 @@ class ActionOfNoSuchStep(Rule):
     name: ClassVar[str] = "action-of-no-such-step"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
     follows: ClassVar[tuple[str, ...]] = ("ACT300", "BUF302")
 
     steps: int = 150  # of the environment that are known

@@ -47,6 +47,7 @@ class AutoresetStepLearned(Rule):
     name: ClassVar[str] = "autoreset-step-learned"
     severity: ClassVar[Severity] = "note"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
 
     rows: int = 64  # that can be traced
     many: float = 0.08  # share of such rows above which it is more than a note: episodes are short

@@ -45,6 +45,7 @@ class BatchDrawnAgain(Rule):
     name: ClassVar[str] = "batch-drawn-again"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "indices"
     follows: ClassVar[tuple[str, ...]] = ("BUF306",)
 
     batches: int = 8  # pairs with env steps between them

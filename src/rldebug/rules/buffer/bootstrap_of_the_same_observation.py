@@ -46,6 +46,7 @@ class BootstrapOfTheSameObservation(Rule):
     name: ClassVar[str] = "bootstrap-of-the-same-observation"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "again"
     follows: ClassVar[tuple[str, ...]] = ("BUF306",)
 
     batches: int = 3  # that can be judged

@@ -47,6 +47,7 @@ class EmptyRowsLearned(Rule):
     name: ClassVar[str] = "empty-rows-learned"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "indices"
 
     share: float = 0.05  # of the rows of a batch
     known: float = 0.9  # of the rows of a batch are empty, or observations

@@ -45,6 +45,7 @@ class MinibatchesOverlap(Rule):
     name: ClassVar[str] = "minibatches-overlap"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "indices"
 
     rollouts: int = 2  # that show it, and none that does not
     batches: int = 3  # of the first epoch

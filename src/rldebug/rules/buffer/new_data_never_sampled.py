@@ -47,6 +47,7 @@ class NewDataNeverSampled(Rule):
     name: ClassVar[str] = "new-data-never-sampled"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "indices"
     follows: ClassVar[tuple[str, ...]] = ("BUF306",)
 
     audits: int = 4  # in which enough rows are known

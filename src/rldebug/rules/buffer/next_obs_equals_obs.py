@@ -44,6 +44,7 @@ class NextObsEqualsObs(Rule):
     code: ClassVar[str] = "BUF006"
     name: ClassVar[str] = "next-obs-equals-obs"
     severity: ClassVar[Severity] = "error"
+    aim: ClassVar[str] = "rows"
     needs: ClassVar[tuple[str, ...]] = ("replay/stuck", "replay/duplicates")
 
     share: float = 0.99  # of the rows

@@ -42,6 +42,7 @@ class NextObservationFromThePast(Rule):
     name: ClassVar[str] = "next-observation-from-the-past"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
     follows: ClassVar[tuple[str, ...]] = ("BUF302", "BUF303", "BUF306")
 
     rows: int = 3  # that lie in the past, over at least two audits

@@ -45,6 +45,7 @@ class NextObservationUnrelated(Rule):
     name: ClassVar[str] = "next-observation-unrelated"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
     follows: ClassVar[tuple[str, ...]] = ("BUF306",)
 
     batches: int = 3  # that can be judged

@@ -45,6 +45,7 @@ class NoTerminalInReplay(Rule):
     code: ClassVar[str] = "BUF007"
     name: ClassVar[str] = "no-terminal-in-replay"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "rows"
     needs: ClassVar[tuple[str, ...]] = ("replay/terminated", "episode/terminated", "episode/steps", "batch/rows")
 
     expected: float = 30.0  # terminal rows that uniform sampling would have shown; the chance of none is e⁻³⁰

@@ -47,6 +47,7 @@ class ObservationAfterItsAction(Rule):
     name: ClassVar[str] = "observation-after-its-action"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
 
     rows: int = 64  # that can be compared
     part: float = 0.2  # of the rows of the losses

@@ -46,6 +46,7 @@ class OldObservationActedOn(Rule):
     name: ClassVar[str] = "old-observation-acted-on"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
 
     calls: int = 24  # on rows that can be traced
     current: float = 0.1  # share that may be on the newest observation, as the first of an episode is

@@ -45,6 +45,7 @@ class OnlyNewestSampled(Rule):
     name: ClassVar[str] = "only-newest-sampled"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "indices"
 
     audits: int = 3  # in which enough rows are known
     reach: float = 4.0  # batches, counted in rows, that the oldest row lies back

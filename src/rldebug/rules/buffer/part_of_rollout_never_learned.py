@@ -46,6 +46,7 @@ class PartOfRolloutNeverLearned(Rule):
     name: ClassVar[str] = "part-of-rollout-never-learned"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "indices"
 
     rollouts: int = 2  # that agree on the places
     share: float = 0.15  # of the rollout; less is a note

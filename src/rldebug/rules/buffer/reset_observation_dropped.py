@@ -45,6 +45,7 @@ class ResetObservationDropped(Rule):
     name: ClassVar[str] = "reset-observation-dropped"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "restarted"
     follows: ClassVar[tuple[str, ...]] = ("BUF300", "BUF302")  # rows that hold the wrong observation throughout
 
     ends: int = 8  # rows that are the end of an episode

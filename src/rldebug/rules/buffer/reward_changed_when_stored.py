@@ -42,6 +42,7 @@ class RewardChangedWhenStored(Rule):
     name: ClassVar[str] = "reward-changed-when-stored"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)

@@ -44,6 +44,7 @@ class RewardOfANeighbouringStep(Rule):
     name: ClassVar[str] = "reward-of-a-neighbouring-step"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
     follows: ClassVar[tuple[str, ...]] = ("ACT300",)
 
     def check(self, evidence: Script) -> Iterator[Finding]:

@@ -45,6 +45,7 @@ class RowsOverwritten(Rule):
     name: ClassVar[str] = "rows-overwritten"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
 
     size: int = 16  # rows for each environment that a batch must have
     batches: int = 3  # of one line of code, over at least two audits

@@ -44,6 +44,7 @@ class StoredActionInOtherUnits(Rule):
     code: ClassVar[str] = "BUF370"
     name: ClassVar[str] = "stored-action-in-other-units"
     severity: ClassVar[Severity] = "error"
+    aim: ClassVar[str] = "rows"
     status: ClassVar[Literal["stable", "nursery"]] = "nursery"  # never seen on a small program
     reads: ClassVar[str] = "Script"
 

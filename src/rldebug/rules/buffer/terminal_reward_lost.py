@@ -44,6 +44,7 @@ class TerminalRewardLost(Rule):
     name: ClassVar[str] = "terminal-reward-lost"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
 
     rows: int = 6  # terminated steps
 

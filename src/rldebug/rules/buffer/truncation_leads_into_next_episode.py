@@ -50,6 +50,7 @@ class TruncationLeadsIntoNextEpisode(Rule):
     name: ClassVar[str] = "truncation-leads-into-next-episode"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "rows"
     follows: ClassVar[tuple[str, ...]] = ("BUF302", "BUF303")
 
     rows: int = 5  # truncated ones that can be followed

@@ -51,6 +51,7 @@ class DiscountNotAsSet(Rule):
     name: ClassVar[str] = "discount-not-as-set"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "discount"
     follows: ClassVar[tuple[str, ...]] = ("BUF371", "DIS390", "VAL396")
 
     near: float = 1e-3  # between the discount and its setting

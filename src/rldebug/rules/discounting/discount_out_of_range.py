@@ -46,6 +46,7 @@ class DiscountOutOfRange(Rule):
     name: ClassVar[str] = "discount-out-of-range"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "discount"
     follows: ClassVar[tuple[str, ...]] = ("VAL396",)
 
     lowest: float = 0.5  # discount that is not spoken of

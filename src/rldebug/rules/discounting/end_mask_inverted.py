@@ -44,6 +44,7 @@ class EndMaskInverted(Rule):
     name: ClassVar[str] = "end-mask-inverted"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "ends"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)

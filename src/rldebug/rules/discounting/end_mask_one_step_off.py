@@ -47,6 +47,7 @@ class EndMaskOneStepOff(Rule):
     name: ClassVar[str] = "end-mask-one-step-off"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "ends"
     follows: ClassVar[tuple[str, ...]] = ("ADV355",)
 
     rows: int = 4  # beside an end, in which nothing is added

@@ -42,6 +42,7 @@ class EntropyPastTheEnd(Rule):
     name: ClassVar[str] = "entropy-past-the-end"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "ends"
 
     rows: int = 6  # terminated steps
 

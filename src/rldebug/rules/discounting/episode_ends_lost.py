@@ -43,6 +43,7 @@ class EpisodeEndsLost(Rule):
     code: ClassVar[str] = "DIS008"
     name: ClassVar[str] = "episode-ends-lost"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "ends"
     needs: ClassVar[tuple[str, ...]] = ("rollout/terminated", "rollout/steps", "episode/terminated", "episode/steps")
 
     expected: float = 12.0  # endings that the rollouts looked at should hold; chance leaves none in one of 100 000

@@ -45,6 +45,7 @@ class FutureNotCounted(Rule):
     name: ClassVar[str] = "future-not-counted"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "discount"
     follows: ClassVar[tuple[str, ...]] = ("DIS302",)
 
     sure: float = 0.97  # share of steps

@@ -43,6 +43,7 @@ class OwnStateBootstrapped(Rule):
     name: ClassVar[str] = "own-state-bootstrapped"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)

@@ -44,6 +44,7 @@ class ResetStateBootstrapped(Rule):
     name: ClassVar[str] = "reset-state-bootstrapped"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
     follows: ClassVar[tuple[str, ...]] = ("DIS300",)
 
     rows: int = 6  # truncated steps

@@ -50,6 +50,7 @@ class ReturnsNotCarriedBack(Rule):
     code: ClassVar[str] = "DIS001"
     name: ClassVar[str] = "returns-not-carried-back"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "formula"
     needs: ClassVar[tuple[str, ...]] = (
         "value/terminal_corr",
         "value/penultimate_corr",

@@ -43,6 +43,7 @@ class ReturnsSummedForwards(Rule):
     name: ClassVar[str] = "returns-summed-forwards"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "formula"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)

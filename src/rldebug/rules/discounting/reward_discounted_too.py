@@ -41,6 +41,7 @@ class RewardDiscountedToo(Rule):
     name: ClassVar[str] = "reward-discounted-too"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "formula"
 
     near: float = 5e-4  # between the two factors
 

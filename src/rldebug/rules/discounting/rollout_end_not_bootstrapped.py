@@ -47,6 +47,7 @@ class RolloutEndNotBootstrapped(Rule):
     name: ClassVar[str] = "rollout-end-not-bootstrapped"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
 
     rows: int = 4  # that are the last of a rollout
     often: float = 0.015  # share of all steps that are the last of a rollout

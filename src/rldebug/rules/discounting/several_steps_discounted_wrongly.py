@@ -45,6 +45,7 @@ class SeveralStepsDiscountedWrongly(Rule):
     name: ClassVar[str] = "several-steps-discounted-wrongly"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "sums"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = [each for each in fit_targets(evidence) if each.n > 1 and each.power is not None]

@@ -46,6 +46,7 @@ class TargetOutsideRewardRange(Rule):
     code: ClassVar[str] = "DIS004"
     name: ClassVar[str] = "target-outside-reward-range"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "formula"
     needs: ClassVar[tuple[str, ...]] = ("target/min", "target/max")
     follows: ClassVar[tuple[str, ...]] = ("DIS003", "VAL003", "VAL004", "VAL005", "OPT004", "TGT002", "TGT003")
     aftermath: ClassVar[bool] = True

@@ -46,6 +46,7 @@ class TargetSignDisagrees(Rule):
     code: ClassVar[str] = "DIS005"
     name: ClassVar[str] = "target-sign-disagrees"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "formula"
     needs: ClassVar[tuple[str, ...]] = ("target/mean", "target/min", "target/max")
     follows: ClassVar[tuple[str, ...]] = ("VAL003", "VAL004", "VAL007", "OPT004")
     aftermath: ClassVar[bool] = True

@@ -47,6 +47,7 @@ class TargetsBlowUp(Rule):
     code: ClassVar[str] = "DIS003"
     name: ClassVar[str] = "targets-blow-up"
     severity: ClassVar[Severity] = "error"
+    aim: ClassVar[str] = "formula"
     needs: ClassVar[tuple[str, ...]] = ("target/min", "target/max")
     follows: ClassVar[tuple[str, ...]] = ("VAL003", "VAL004", "VAL005", "OPT004", "OPT008", "TGT002", "TGT003")
     aftermath: ClassVar[bool] = True

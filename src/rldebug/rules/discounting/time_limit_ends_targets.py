@@ -43,6 +43,7 @@ class TimeLimitEndsTargets(Rule):
     name: ClassVar[str] = "time-limit-ends-targets"
     severity: ClassVar[Severity] = "note"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "ends"
 
     rows: int = 6  # truncated steps
 

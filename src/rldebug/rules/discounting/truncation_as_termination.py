@@ -46,6 +46,7 @@ class TruncationAsTermination(Rule):
     code: ClassVar[str] = "DIS006"
     name: ClassVar[str] = "truncation-as-termination"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "ends"
     needs: ClassVar[tuple[str, ...]] = (
         "rollout/terminated",
         "rollout/steps",

@@ -41,6 +41,7 @@ class CertaintyRewarded(Rule):
     name: ClassVar[str] = "certainty-rewarded"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "loss"
 
     losses: int = 4  # that must be there
 

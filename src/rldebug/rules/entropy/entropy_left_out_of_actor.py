@@ -41,6 +41,7 @@ class EntropyLeftOutOfActor(Rule):
     name: ClassVar[str] = "entropy-left-out-of-actor"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "loss"
     follows: ClassVar[tuple[str, ...]] = ("POL373",)
 
     losses: int = 4  # that must be there

@@ -43,6 +43,7 @@ class EntropyLeftOutOfTarget(Rule):
     name: ClassVar[str] = "entropy-left-out-of-target"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
     follows: ClassVar[tuple[str, ...]] = ("ENT360",)
 
     losses: int = 4  # that must be there

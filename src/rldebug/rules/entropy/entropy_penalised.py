@@ -42,6 +42,7 @@ class EntropyPenalised(Rule):
     name: ClassVar[str] = "entropy-penalised"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "loss"
 
     losses: int = 3  # with a policy gradient and an entropy whose sign is known
 

@@ -45,6 +45,7 @@ class LearnedTemperatureNotUsed(Rule):
     name: ClassVar[str] = "learned-temperature-not-used"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "loss"
 
     moved: float = 0.005  # of the temperature
     steps: int = 10  # that must be there

@@ -43,6 +43,7 @@ class TemperatureMovesTheWrongWay(Rule):
     name: ClassVar[str] = "temperature-moves-the-wrong-way"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "loss"
 
     steps: int = 8  # of the temperature
 

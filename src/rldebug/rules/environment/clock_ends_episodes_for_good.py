@@ -53,6 +53,7 @@ class ClockEndsEpisodesForGood(Rule):
     name: ClassVar[str] = "clock-ends-episodes-for-good"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "environment"
     follows: ClassVar[tuple[str, ...]] = ("ENV302",)
 
     episodes: int = 20  # of one environment

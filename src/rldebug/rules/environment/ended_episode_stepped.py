@@ -45,6 +45,7 @@ class EndedEpisodeStepped(Rule):
     name: ClassVar[str] = "ended-episode-stepped"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "acted"
 
     steps: int = 20  # after an end: more than a slip
     again: float = 0.9  # share of them that end again at once

@@ -49,6 +49,7 @@ class FinalObservationOverwritten(Rule):
     name: ClassVar[str] = "final-observation-overwritten"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "environment"
 
     episodes: int = 6  # that follow another one
     equal: float = 0.9  # share of them

@@ -42,6 +42,7 @@ class LanesShareOneEnvironment(Rule):
     name: ClassVar[str] = "lanes-share-one-environment"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "made"
 
     steps: int = 1  # that were played so
 

@@ -43,6 +43,7 @@ class LaterEpisodesEndAtOnce(Rule):
     name: ClassVar[str] = "later-episodes-end-at-once"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "reset"
 
     episodes: int = 30  # of one step each, up to the last
     steps: int = 5  # more than there were episodes: an earlier one was longer

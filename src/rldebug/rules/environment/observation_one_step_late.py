@@ -43,6 +43,7 @@ class ObservationOneStepLate(Rule):
     name: ClassVar[str] = "observation-one-step-late"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "environment"
 
     episodes: int = 8  # seen from their start
     actions: int = 2  # different ones, of the first step

@@ -41,6 +41,7 @@ class ObservationStaysTheSame(Rule):
     name: ClassVar[str] = "observation-stays-the-same"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "environment"
 
     observations: int = 200  # that were looked at
     equal: float = 0.995  # to the one before

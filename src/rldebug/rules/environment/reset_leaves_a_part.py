@@ -46,6 +46,7 @@ class ResetLeavesAPart(Rule):
     name: ClassVar[str] = "reset-leaves-a-part"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "reset"
     follows: ClassVar[tuple[str, ...]] = ("ENV307", "ENV350")
 
     episodes: int = 8  # whose end and whose follower's start are known

@@ -45,6 +45,7 @@ class ResetShowsOldState(Rule):
     name: ClassVar[str] = "reset-shows-old-state"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "reset"
 
     episodes: int = 6  # after one that terminated
     equal: float = 0.9  # share of resets

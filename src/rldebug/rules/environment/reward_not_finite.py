@@ -41,6 +41,7 @@ class RewardNotFinite(Rule):
     name: ClassVar[str] = "reward-not-finite"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "environment"
 
     rewards: int = 20  # that were given
 

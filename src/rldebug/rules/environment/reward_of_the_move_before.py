@@ -48,6 +48,7 @@ class RewardOfTheMoveBefore(Rule):
     name: ClassVar[str] = "reward-of-the-move-before"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "environment"
 
     moves: int = 200  # with the one before
     left: float = 0.02  # share of the variance that the step before leaves unexplained

@@ -46,6 +46,7 @@ class SteppedAfterEnd(Rule):
     code: ClassVar[str] = "ENV003"
     name: ClassVar[str] = "stepped-after-end"
     severity: ClassVar[Severity] = "error"
+    aim: ClassVar[str] = "acted"
     facts: ClassVar[tuple[str, ...]] = ("env",)
 
     steps: int = 20  # steps after an end that are more than a slip

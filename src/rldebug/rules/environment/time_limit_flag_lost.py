@@ -46,6 +46,7 @@ class TimeLimitFlagLost(Rule):
     name: ClassVar[str] = "time-limit-flag-lost"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "environment"
 
     episodes: int = 8  # that end exactly at the limit
     cut: int = 4  # that an environment of dm_env cut off, within an adapter

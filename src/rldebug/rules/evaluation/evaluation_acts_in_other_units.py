@@ -50,6 +50,7 @@ class EvaluationActsInOtherUnits(Rule):
     name: ClassVar[str] = "evaluation-acts-in-other-units"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "evaluation"
 
     steps: int = 40  # of each
     exact: float = 0.9  # share of steps of the evaluation that follow the output by one factor

@@ -55,6 +55,7 @@ class EvaluationExplores(Rule):
     name: ClassVar[str] = "evaluation-explores"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "evaluation"
 
     steps: int = 60  # of the evaluation
     other: float = 0.1  # share of actions that are not the best one

@@ -45,6 +45,7 @@ class EvaluationRewardNormalised(Rule):
     name: ClassVar[str] = "evaluation-reward-normalised"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "evaluation"
 
     steps: int = 20  # of the evaluation
 

@@ -42,6 +42,7 @@ class MemoryNotCarriedInEvaluation(Rule):
     name: ClassVar[str] = "memory-not-carried-in-evaluation"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "evaluation"
 
     steps: int = 20  # of an evaluation, the first of each episode left out
     carried: float = 0.8  # share of the steps of training at which the state is not zero

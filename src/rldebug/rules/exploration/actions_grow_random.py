@@ -43,6 +43,7 @@ class ActionsGrowRandom(Rule):
     name: ClassVar[str] = "actions-grow-random"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "threshold"
     follows: ClassVar[tuple[str, ...]] = ("ACT300",)
 
     updates: int = 200  # of the run

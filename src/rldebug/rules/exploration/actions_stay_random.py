@@ -44,6 +44,7 @@ class ActionsStayRandom(Rule):
     name: ClassVar[str] = "actions-stay-random"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "threshold"
     follows: ClassVar[tuple[str, ...]] = ("ACT300",)
 
     updates: int = 600  # of the run

@@ -42,6 +42,7 @@ class EpsilonGrows(Rule):
     code: ClassVar[str] = "EXP003"
     name: ClassVar[str] = "epsilon-grows"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "threshold"
     needs: ClassVar[tuple[str, ...]] = ("exploration/epsilon",)
 
     rise: float = 0.1  # from the first to the last tenth of the readings

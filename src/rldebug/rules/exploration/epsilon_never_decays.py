@@ -44,6 +44,7 @@ class EpsilonNeverDecays(Rule):
     code: ClassVar[str] = "EXP002"
     name: ClassVar[str] = "epsilon-never-decays"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "threshold"
     needs: ClassVar[tuple[str, ...]] = ("exploration/epsilon",)
 
     high: float = 0.3  # of a constant epsilon

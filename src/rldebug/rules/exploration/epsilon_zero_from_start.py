@@ -42,6 +42,7 @@ class EpsilonZeroFromStart(Rule):
     code: ClassVar[str] = "EXP004"
     name: ClassVar[str] = "epsilon-zero-from-start"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "threshold"
     needs: ClassVar[tuple[str, ...]] = ("exploration/epsilon",)
 
     zero: float = 1e-3  # of epsilon

@@ -46,6 +46,7 @@ class ExplorationOverBeforeLearning(Rule):
     name: ClassVar[str] = "exploration-over-before-learning"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "threshold"
     follows: ClassVar[tuple[str, ...]] = ("ENV003", "ENV020")
 
     steps: int = 200  # before the first update

@@ -48,6 +48,7 @@ class GreedyFromFirstStep(Rule):
     name: ClassVar[str] = "greedy-from-first-step"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "threshold"
 
     steps: int = 100  # in all
     first: int = 20  # of the audit that the run begins with

@@ -48,6 +48,7 @@ class HardlyExplores(Rule):
     name: ClassVar[str] = "hardly-explores"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "threshold"
     follows: ClassVar[tuple[str, ...]] = ("EXP301", "EXP302", "ACT300", "EXP304")
 
     early: int = 1000  # steps of the run, within which are

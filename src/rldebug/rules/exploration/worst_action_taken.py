@@ -44,6 +44,7 @@ class WorstActionTaken(Rule):
     name: ClassVar[str] = "worst-action-taken"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "drawn"
 
     steps: int = 50  # for which the network was asked
     audits: int = 3  # in which it was asked

@@ -42,6 +42,7 @@ class EvaluationSeesRawObservations(Rule):
     name: ClassVar[str] = "evaluation-sees-raw-observations"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "evaluation"
     follows: ClassVar[tuple[str, ...]] = (
         "NRM303",
         "NRM304",

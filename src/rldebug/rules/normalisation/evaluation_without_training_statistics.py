@@ -58,6 +58,7 @@ class EvaluationWithoutTrainingStatistics(Rule):
     name: ClassVar[str] = "evaluation-without-training-statistics"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "evaluation"
 
     steps: int = 20  # of the evaluation
     rows: int = 20  # of it that the network was seen to be given

@@ -52,6 +52,7 @@ class StatisticsMoveInEvaluation(Rule):
     name: ClassVar[str] = "statistics-move-in-evaluation"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "evaluation"
 
     steps: int = 60  # of one evaluation
     exact: float = 1e-4  # share of the spread that rounding may leave

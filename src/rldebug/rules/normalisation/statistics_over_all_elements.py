@@ -45,6 +45,7 @@ class StatisticsOverAllElements(Rule):
     name: ClassVar[str] = "statistics-over-all-elements"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "statistics"
 
     audits: int = 3  # that can be judged
     apart: float = 10.0  # largest over smallest spread of the elements

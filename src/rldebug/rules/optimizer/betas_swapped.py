@@ -40,6 +40,7 @@ class BetasSwapped(Rule):
     name: ClassVar[str] = "betas-swapped"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "optimizer"
 
     slow: float = 0.99  # first beta from which on it is taken for the second
     steps: int = 8  # of the optimizer

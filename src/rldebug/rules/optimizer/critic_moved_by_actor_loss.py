@@ -45,6 +45,7 @@ class CriticMovedByActorLoss(Rule):
     name: ClassVar[str] = "critic-moved-by-actor-loss"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "optimizer"
 
     times: int = 3  # steps after an actor's loss
     share: float = 0.8  # of the steps with an actor's loss before them

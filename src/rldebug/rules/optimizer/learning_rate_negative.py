@@ -41,6 +41,7 @@ class LearningRateNegative(Rule):
     name: ClassVar[str] = "learning-rate-negative"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "optimizer"
 
     harm: float = 0.1  # of the highest rate: a last rollout beyond the end of a linear decay is below
 

@@ -42,6 +42,7 @@ class WeightDecayAbsurd(Rule):
     name: ClassVar[str] = "weight-decay-absurd"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "optimizer"
 
     coupled: float = 0.3  # where the gradient is rescaled afterwards
     per_step: float = 2e-3  # learning rate times decay

@@ -41,6 +41,7 @@ class ActorAsksTargetCritic(Rule):
     name: ClassVar[str] = "actor-asks-target-critic"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "loss"
 
     passes: int = 4  # backward passes that must be there
 

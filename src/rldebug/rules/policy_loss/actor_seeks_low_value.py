@@ -47,6 +47,7 @@ class ActorSeeksLowValue(Rule):
     name: ClassVar[str] = "actor-seeks-low-value"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "loss"
 
     passes: int = 3  # backward passes that must be there
     share: float = 0.95  # of the rows of a pass, and of the passes

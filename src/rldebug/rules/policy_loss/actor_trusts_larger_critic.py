@@ -43,6 +43,7 @@ class ActorTrustsLargerCritic(Rule):
     name: ClassVar[str] = "actor-trusts-larger-critic"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "loss"
 
     rows: int = 64  # in which one of two was chosen
     passes: int = 4  # backward passes that must be there

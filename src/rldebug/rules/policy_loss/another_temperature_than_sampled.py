@@ -45,6 +45,7 @@ class AnotherTemperatureThanSampled(Rule):
     name: ClassVar[str] = "another-temperature-than-sampled"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "scored"
 
     passes: int = 2  # that learn from what was written
     apart: float = 0.04  # relative difference of the two factors; an entropy bonus moves one of them a little

@@ -44,6 +44,7 @@ class CriticCutOffFromActor(Rule):
     name: ClassVar[str] = "critic-cut-off-from-actor"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "sampled"
 
     passes: int = 4  # backward passes that must be there
 

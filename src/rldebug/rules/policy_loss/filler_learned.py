@@ -44,6 +44,7 @@ class FillerLearned(Rule):
     name: ClassVar[str] = "filler-learned"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "scored"
     follows: ClassVar[tuple[str, ...]] = ("POL380",)
 
     places: int = 32  # of filler

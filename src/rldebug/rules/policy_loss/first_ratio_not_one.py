@@ -52,6 +52,7 @@ class FirstRatioNotOne(Rule):
     code: ClassVar[str] = "POL005"
     name: ClassVar[str] = "first-ratio-not-one"
     severity: ClassVar[Severity] = "error"
+    aim: ClassVar[str] = "scored"
     needs: ClassVar[tuple[str, ...]] = ("policy/first_log_ratio", "policy/logp_from_rollout", "policy/kl")
     follows: ClassVar[tuple[str, ...]] = ("ACT003", "NET397", "POL380", "POL381", "POL382", "POL388")
 

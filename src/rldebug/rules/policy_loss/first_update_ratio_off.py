@@ -50,6 +50,7 @@ class FirstUpdateRatioOff(Rule):
     name: ClassVar[str] = "first-update-ratio-off"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "scored"
     follows: ClassVar[tuple[str, ...]] = (
         "ACT300",
         "ACT320",

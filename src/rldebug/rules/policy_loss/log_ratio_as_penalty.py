@@ -44,6 +44,7 @@ class LogRatioAsPenalty(Rule):
     name: ClassVar[str] = "log-ratio-as-penalty"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "loss"
 
     losses: int = 3  # of a policy; as many with the plain log-ratio beside it
 

@@ -43,6 +43,7 @@ class PromptLearned(Rule):
     name: ClassVar[str] = "prompt-learned"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "scored"
     follows: ClassVar[tuple[str, ...]] = ("POL380",)
 
     places: int = 32  # of prompts

@@ -43,6 +43,7 @@ class SequencesScoredUnlikeWritten(Rule):
     name: ClassVar[str] = "sequences-scored-unlike-written"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "scored"
     follows: ClassVar[tuple[str, ...]] = ("POL380",)
 
     places: int = 64  # that were written and are scored again with the same weights

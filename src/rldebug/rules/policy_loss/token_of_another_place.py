@@ -49,6 +49,7 @@ class TokenOfAnotherPlace(Rule):
     name: ClassVar[str] = "token-of-another-place"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "scored"
 
     passes: int = 2  # that learn from what was written
     right: float = 0.5  # share of the places that are pushed towards the token they choose

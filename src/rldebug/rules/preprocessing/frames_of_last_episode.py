@@ -43,6 +43,7 @@ class FramesOfLastEpisode(Rule):
     name: ClassVar[str] = "frames-of-last-episode"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "frames"
 
     episodes: int = 4  # first observations that were looked at
     share: float = 0.9  # of them that go on where the last episode ended

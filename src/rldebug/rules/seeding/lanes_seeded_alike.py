@@ -48,6 +48,7 @@ class LanesSeededAlike(Rule):
     name: ClassVar[str] = "lanes-seeded-alike"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "seeded"
 
     chance: float = 1e-3  # of such an agreement between lanes with seeds of their own
     starts: int = 8  # other episodes that must have been seen to begin

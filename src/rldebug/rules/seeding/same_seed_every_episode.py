@@ -46,6 +46,7 @@ class SameSeedEveryEpisode(Rule):
     name: ClassVar[str] = "same-seed-every-episode"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "seeded"
 
     episodes: int = 8  # that began
 

@@ -43,6 +43,7 @@ class BlendDoesNotAddUp(Rule):
     name: ClassVar[str] = "blend-does-not-add-up"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "copies"
 
     looks: int = 3  # at the weights
     apart: float = 2e-3  # from one

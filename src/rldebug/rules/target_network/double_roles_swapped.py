@@ -44,6 +44,7 @@ class DoubleRolesSwapped(Rule):
     name: ClassVar[str] = "double-roles-swapped"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
 
     audits: int = 2  # in which the formula holds
     share: float = 0.9  # of the rows that it explains

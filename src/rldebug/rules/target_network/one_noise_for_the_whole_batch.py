@@ -43,6 +43,7 @@ class OneNoiseForTheWholeBatch(Rule):
     name: ClassVar[str] = "one-noise-for-the-whole-batch"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "noise"
 
     batches: int = 4  # that must be there
 

@@ -41,6 +41,7 @@ class OnlineOverwrittenByTarget(Rule):
     name: ClassVar[str] = "online-overwritten-by-target"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "copies"
 
     times: int = 2  # during training
 

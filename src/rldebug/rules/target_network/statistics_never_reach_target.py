@@ -41,6 +41,7 @@ class StatisticsNeverReachTarget(Rule):
     name: ClassVar[str] = "statistics-never-reach-target"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "copies"
 
     looks: int = 3  # at the statistics
     steps: int = 30  # of an optimizer, between the first look and the last

@@ -44,6 +44,7 @@ class TargetActionBeyondBounds(Rule):
     name: ClassVar[str] = "target-action-beyond-bounds"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "noise"
     follows: ClassVar[tuple[str, ...]] = ("BUF370", "ACT372")
 
     rows: int = 256  # that must be there

@@ -44,6 +44,7 @@ class TargetAlwaysEqual(Rule):
     code: ClassVar[str] = "TGT002"
     name: ClassVar[str] = "target-always-equal"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "copies"
     needs: ClassVar[tuple[str, ...]] = ("target_net/distance", "target_net/fingerprint")
 
     updates: int = 50  # learner steps

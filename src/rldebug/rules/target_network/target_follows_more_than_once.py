@@ -49,6 +49,7 @@ class TargetFollowsMoreThanOnce(Rule):
     name: ClassVar[str] = "target-follows-more-than-once"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "copies"
     follows: ClassVar[tuple[str, ...]] = ("TGT302", "TGT370")
 
     times: int = 4  # that it was seen

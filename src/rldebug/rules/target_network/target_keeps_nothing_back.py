@@ -47,6 +47,7 @@ class TargetKeepsNothingBack(Rule):
     name: ClassVar[str] = "target-keeps-nothing-back"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "copies"
 
     loads: int = 30  # whole copies, at least
     every: float = 0.9  # copies for each step of the optimizer

@@ -47,6 +47,7 @@ class TargetLeftBehind(Rule):
     name: ClassVar[str] = "target-left-behind"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "copies"
     follows: ClassVar[tuple[str, ...]] = ("TGT301",)
 
     looks: int = 3  # at the weights

@@ -46,6 +46,7 @@ class TargetNeverUpdated(Rule):
     code: ClassVar[str] = "TGT001"
     name: ClassVar[str] = "target-never-updated"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "copies"
     needs: ClassVar[tuple[str, ...]] = ("target_net/fingerprint", "target_net/distance")
 
     updates: int = 2000  # learner steps; intervals of a thousand are common

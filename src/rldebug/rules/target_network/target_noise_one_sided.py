@@ -48,6 +48,7 @@ class TargetNoiseOneSided(Rule):
     name: ClassVar[str] = "target-noise-one-sided"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "noise"
     follows: ClassVar[tuple[str, ...]] = ("TGT372",)
 
     rows: int = 256  # of targets with noise

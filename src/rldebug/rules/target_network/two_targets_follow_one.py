@@ -42,6 +42,7 @@ class TwoTargetsFollowOne(Rule):
     name: ClassVar[str] = "two-targets-follow-one"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "copies"
 
     moves: int = 3  # of each of them
 

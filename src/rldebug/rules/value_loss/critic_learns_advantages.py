@@ -43,6 +43,7 @@ class CriticLearnsAdvantages(Rule):
     name: ClassVar[str] = "critic-learns-advantages"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "weight"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found = advantage_targets(evidence)

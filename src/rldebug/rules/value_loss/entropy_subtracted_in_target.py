@@ -43,6 +43,7 @@ class EntropySubtractedInTarget(Rule):
     name: ClassVar[str] = "entropy-subtracted-in-target"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)

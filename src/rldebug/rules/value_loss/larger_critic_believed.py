@@ -41,6 +41,7 @@ class LargerCriticBelieved(Rule):
     name: ClassVar[str] = "larger-critic-believed"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)

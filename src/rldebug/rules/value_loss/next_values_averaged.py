@@ -40,6 +40,7 @@ class NextValuesAveraged(Rule):
     name: ClassVar[str] = "next-values-averaged"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
 
     sure: float = 0.95  # share of the targets
 

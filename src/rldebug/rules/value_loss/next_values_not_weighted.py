@@ -46,6 +46,7 @@ class NextValuesNotWeighted(Rule):
     name: ClassVar[str] = "next-values-not-weighted"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
 
     sure: float = 0.95  # share of the targets
     near: float = 2e-3  # relative, between what is computed and what the mistake gives

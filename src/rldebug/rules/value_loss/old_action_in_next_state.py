@@ -44,6 +44,7 @@ class OldActionInNextState(Rule):
     name: ClassVar[str] = "old-action-in-next-state"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
 
     rows: int = 64  # that must be there
 

@@ -40,6 +40,7 @@ class OneBootstrapForTheBatch(Rule):
     name: ClassVar[str] = "one-bootstrap-for-the-batch"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = [each for each in fit_targets(evidence) if each.what == "q"]

@@ -46,6 +46,7 @@ class SecondCriticIgnored(Rule):
     name: ClassVar[str] = "second-critic-ignored"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
     follows: ClassVar[tuple[str, ...]] = ("VAL391", "VAL301")
 
     def check(self, evidence: Script) -> Iterator[Finding]:

@@ -45,6 +45,7 @@ class TargetCarriesGradient(Rule):
     name: ClassVar[str] = "target-carries-gradient"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "formula"
 
     terms: int = 3  # of the loss, that were seen so
     audits: int = 2  # in which they were seen

@@ -45,6 +45,7 @@ class TargetDistributionNotWhole(Rule):
     name: ClassVar[str] = "target-distribution-not-whole"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "formula"
 
     rows: int = 3  # with another sum
     apart: float = 1e-3  # of a sum from 1

@@ -45,6 +45,7 @@ class TargetFromNormalisedAdvantages(Rule):
     name: ClassVar[str] = "target-from-normalised-advantages"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "weight"
     follows: ClassVar[tuple[str, ...]] = ("ADV354",)
 
     def check(self, evidence: Script) -> Iterator[Finding]:

@@ -45,6 +45,7 @@ class TargetIsOwnValue(Rule):
     name: ClassVar[str] = "target-is-own-value"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "weight"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)

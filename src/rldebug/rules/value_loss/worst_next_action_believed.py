@@ -42,6 +42,7 @@ class WorstNextActionBelieved(Rule):
     name: ClassVar[str] = "worst-next-action-believed"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "next"
 
     sure: float = 0.9  # share of the targets
 
