@@ -12,7 +12,6 @@ import dataclasses
 import math
 import os
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Iterator
@@ -21,30 +20,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rldebug.config import Config
-from rldebug.finding import Finding, Report, Severity
+from rldebug.finding import Report
 from rldebug.launch import Ending, as_typed, check, flush, name_of, run_to_its_end, show, when_imported
+from rldebug.lookout import FAILED, Lookout, Stopped, as_severe
 from rldebug.render.progress_line import ProgressLine
 from rldebug.wishes import Wishes, configured
 
 if TYPE_CHECKING:
     from rldebug.evidence.crash import Crash
-    from rldebug.looking import Looking
     from rldebug.recorded import Recorded
     from rldebug.render.alongside import TensorBoardAlongside
     from rldebug.render.live import Live
 
-FAILED = 3  # exit status where --fail-on or --stop-on found what they look for
 _REPORT = 3.0  # seconds that a report should take; rules that have not run by then are left out
 _RULES = 4.0  # seconds, at least, for the rules themselves: they take half of that, but for a busy machine
-_FIRST_LOOK = 2.0  # seconds after the beginning
-_SECOND_LOOK = 8.0  # seconds after the first, most of which goes into importing the rules
-_LOOKING = 0.03  # share of the wall clock that may go into looking while the program runs
-_STUBBORN = 8  # times that a program is stopped from within, before it is stopped from without
-_SURE = 0.95  # confidence of a finding that need not be made twice
-
-
-class Stopped(BaseException):
-    """Raised in the program, where --stop-on found what it looks for. No Exception: programs catch those, and go on."""
 
 
 def run(wishes: Wishes) -> NoReturn:
@@ -92,18 +81,11 @@ class Watched:
         self._pid = os.getpid()
         self._began = time.time()
         self._start = time.process_time()  # what we have taken before the program begins
-        self._next_look = time.monotonic() + _FIRST_LOOK
-        self._looked = False
-        self._candidates: set[str] = set()
-        self._reason: Finding | None = None  # why it is to stop
-        self._stops = 0
-        self._said: set[str] = set()
         self._crash: Crash | None = None
         self._explained: frozenset[str] = frozenset()  # codes that stand below the traceback
         self._rank = os.environ.get("RANK", "0") or "0"
         self._line = ProgressLine(sys.stderr)
-        self._live: Live | None = None
-        self._looking: Looking | None = None
+        self.lookout = Lookout(wishes, self._rank, self._say, lambda: self._sandbox("looking while it runs"))
         self._streams: Any = None
         if not wishes.quiet:
             self._line.begin()
@@ -120,16 +102,12 @@ class Watched:
             if self.session.looks is not None:
                 self.session.looks.begin()
             self.session.took(self._start + time.thread_time() - before)
-            if (self.wishes.live or self.wishes.stop_on) and not self.wishes.record_only and not self._apart:
+            if self.lookout.wanted and not self.lookout.apart:
                 self.session.on_look = self.look
         with self._sandbox("looking while it runs"), self._where_it_began():
-            if self._apart and self.folder is not None:
-                from rldebug.looking import Looking
-
-                try:
-                    self._looking = Looking(self.folder)
-                except OSError as error:
-                    self.problems.append(f"it was not looked at while it ran: {error}")
+            if self.lookout.apart and self.folder is not None:
+                problem = self.lookout.begin_apart(self.folder)
+                self.problems += [problem] if problem is not None else []
         with self._sandbox("writing for TensorBoard"):
             if self._tensorboard is not None and self._rank == "0":
                 from rldebug.render.alongside import TensorBoardAlongside
@@ -177,7 +155,7 @@ class Watched:
             self._keep_frames(self.folder)
         if self.wishes.render_toggle and self._rank == "0":
             self._render_when_asked(self.folder)
-        if self._line.due < math.inf or self._apart:
+        if self._line.due < math.inf or self.lookout.apart:
             from rldebug.capture.ticking import Ticking
 
             self.session.told = Ticking(self.session.told, self._tick, self.session.switch)
@@ -187,8 +165,9 @@ class Watched:
 
                 self._streams = Streams(self.session.log)
                 title = os.path.basename(self.wishes.program[self.wishes.program[0] == "-m"])
-                self._live = Live(title, self.folder, self._err, judged=not self.wishes.record_only)
-                self._line.show(self._view)
+                live = Live(title, self.folder, self._err, judged=not self.wishes.record_only)
+                self.lookout.live = live
+                self._line.show(lambda pace, columns, rows: self._view(live, pace, columns, rows))
 
     def _keep_frames(self, folder: Path) -> None:
         from rldebug.capture.gallery import Gallery
@@ -220,19 +199,24 @@ class Watched:
 
     def _tick(self) -> float:
         self._line.tick(self.session.log.steps, self.session.updates)
-        if self._live is not None and self.session.on_look is not None and self.session.audit is None:
+        if self.lookout.live is not None and self.session.on_look is not None and self.session.audit is None:
             self.look()  # audits, after which it is looked too, may be minutes apart
-        return min(self._line.due, self._hear())
+        return min(self._line.due, self.lookout.hear())
 
-    def _view(self, pace: str, columns: int, rows: int) -> list[str]:
-        live, session = self._live, self.session
-        if live is None:
+    def look(self) -> None:
+        """May end the program: see lookout.py."""
+        from rldebug.recorded import examine, recorded
+
+        self.lookout.look(lambda: examine(recorded(self._place(), text=False), self.config, "run"))
+
+    def _view(self, live: Live, pace: str, columns: int, rows: int) -> list[str]:
+        if self.lookout.live is None:
             return []
         with self._sandbox("the live view"):
-            finished = self._streams.take()
-            live.now(self.follower.collector.age, session.log.steps, finished.returns if finished is not None else ())
+            finished, steps = self._streams.take(), self.session.log.steps
+            live.now(self.follower.collector.age, steps, finished.returns if finished is not None else ())
             return live.lines(pace, columns, rows)
-        self._live = None  # one line does
+        self.lookout.live = None  # one line does
         return []
 
     def came_out(self, error: BaseException) -> int:
@@ -277,68 +261,6 @@ class Watched:
         if explained(error):
             self._explained = frozenset(each.code for each in report.roots)
 
-    def look(self) -> None:
-        """Called from within the program: say what is certain by now, and stop it where that was asked for."""
-        if threading.current_thread() is not threading.main_thread():
-            return
-        now = time.monotonic()
-        if self._reason is None and now >= self._next_look:
-            with self._sandbox("looking while it runs"):
-                self._reason = self._look()
-            spent = time.monotonic() - now
-            pause = max(spent / _LOOKING, 1.0)
-            self._next_look = now + spent + (pause if self._looked else min(pause, _SECOND_LOOK))
-            self._looked = True
-        if self._reason is not None:
-            self._stops += 1
-            if self._stops > _STUBBORN:  # it catches everything, and goes on
-                os._exit(FAILED)
-            raise Stopped(f"{self._reason.severity}[{self._reason.code}] {self._reason.message}")
-
-    @property
-    def _apart(self) -> bool:
-        """Whether it is looked at in another process. That knows what is configured, and cannot stop the program."""
-        wishes = self.wishes
-        here = wishes.stop_on or wishes.select or wishes.ignore or wishes.record_only
-        return wishes.live and not here and self._rank == "0"
-
-    def _hear(self) -> float:
-        """Say what was found in another process; when to ask again."""
-        looking = self._looking
-        if looking is None:
-            return math.inf
-        with self._sandbox("looking while it runs"):
-            report = looking.poll()
-            if report is not None:
-                self._tell(report)
-            if looking.failed and self._live is not None:
-                self._live.unjudged = "no longer looked at while it runs"
-            return looking.due
-        looking.close()
-        return math.inf
-
-    def _look(self) -> Finding | None:
-        from rldebug.recorded import examine, recorded
-
-        return self._tell(examine(recorded(self._place(), text=False), self.config, "run"))
-
-    def _tell(self, report: Report) -> Finding | None:
-        """Say what is certain; what the program is to be stopped for."""
-        if self._live is not None:
-            self._live.found(report)
-        seen = {each.code for each in report.roots}
-        certain = [
-            each
-            for each in report.roots
-            if each.severity != "note" and (each.confidence >= _SURE or each.code in self._candidates)
-        ]
-        self._candidates = seen
-        for each in certain:
-            if self.wishes.live and self._rank == "0" and each.code not in self._said:
-                self._say(f"rldebug: {each.severity}[{each.code}] {each.message} ({each.where})")
-            self._said.add(each.code)
-        return next((each for each in certain if _as_severe(each, self.wishes.stop_on)), None)
-
     def _place(self) -> Path:
         assert self.folder is not None
         return self.folder
@@ -349,10 +271,8 @@ class Watched:
         """Write everything down, report; the exit status to leave with where it is not the program's own."""
         began = time.process_time()
         with self._sandbox("looking while it runs"):
-            if self._looking is not None:
-                if self._looking.failed:
-                    self.problems.append(f"looking while it runs stopped: {self._looking.failed}")
-                self._looking.close()
+            problem = self.lookout.end()
+            self.problems += [problem] if problem is not None else []
         with self._sandbox("clips"):
             if self.clips is not None:
                 self.clips.finish()  # first: the terminal is as it was
@@ -455,7 +375,7 @@ class Watched:
         if not wishes.quiet and self.folder is not None and getattr(self._err, "isatty", lambda: False)():
             self._say("rldebug: the program has ended; working out the diagnosis …")
         report, seen = self._diagnosis(until)
-        found = any(_as_severe(each, wishes.fail_on) for each in report.roots)
+        found = any(as_severe(each, wishes.fail_on) for each in report.roots)
         report = dataclasses.replace(report, exit=FAILED if found or isinstance(self.error, Stopped) else own)
         if not (wishes.quiet and report.clean):
             self._print(report, seen)
@@ -574,8 +494,3 @@ def exit_status(error: BaseException | None, how: str = "") -> int:
     if isinstance(error, SystemExit):
         return 0 if error.code is None else error.code & 0xFF if isinstance(error.code, int) else 1
     return 130 if isinstance(error, KeyboardInterrupt) else 1
-
-
-def _as_severe(finding: Finding, as_: Severity | None) -> bool:
-    """Findings that follow from others are left to those."""
-    return as_ is not None and (finding.severity == "error" or finding.severity == as_)

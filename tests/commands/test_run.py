@@ -16,9 +16,10 @@ from rldebug import commands
 from rldebug.commands.run import _hooks, _severity, _share
 from rldebug.config import Config
 from rldebug.finding import Finding, Report
+from rldebug.lookout import Stopped
 from rldebug.recorded import examine, recorded
 from rldebug.render.json import schema
-from rldebug.run import Stopped, Watched, exit_status
+from rldebug.run import Watched, exit_status
 from rldebug.wishes import Wishes
 from tests.commands.conftest import SOUND, write_run
 
@@ -272,7 +273,7 @@ def looks(monkeypatch):
     reports: list[list[Finding]] = []
     monkeypatch.setattr("rldebug.recorded.recorded", lambda folder, text: None)
     monkeypatch.setattr("rldebug.recorded.examine", lambda *_, **__: Report("run", findings=tuple(reports.pop(0))))
-    monkeypatch.setattr("rldebug.run._FIRST_LOOK", 0.0)
+    monkeypatch.setattr("rldebug.lookout._FIRST_LOOK", 0.0)
 
     def look(*findings, **wishes):
         watched = Watched(Wishes(("train.py",), **wishes), Config())
@@ -280,7 +281,7 @@ def looks(monkeypatch):
         reports[:] = [list(each) for each in findings]
         seen = []
         for _ in findings:
-            watched._next_look = 0.0
+            watched.lookout.next_look = 0.0
             try:
                 watched.look()
                 seen.append("")
@@ -321,7 +322,7 @@ def test_one_that_catches_everything_is_stopped_all_the_same(looks, monkeypatch)
 
 def test_a_look_that_fails_is_the_last_word_of_nobody(looks):
     watched, _ = looks(stop_on="error")
-    watched._next_look = 0.0
+    watched.lookout.next_look = 0.0
     watched.look()  # nothing to pop: the diagnosis raises
     assert "IndexError" in watched.broken["looking while it runs"]
 
@@ -368,20 +369,20 @@ def test_what_another_process_found_is_said_once_and_that_it_died(monkeypatch, c
     sure, unsure = finding("OPT001", "error", 0.99), finding("OPT002", "warning", 0.8)
     reports = [Report("run", findings=each) for each in ((sure, unsure), (sure,), (unsure,), (unsure,), (unsure,))]
     watched = Watched(Wishes(("train.py",), live=True), Config())
-    assert watched._apart
-    watched._looking = Looking()
+    assert watched.lookout.apart
+    watched.lookout.looking = Looking()
     for _ in range(6):
-        assert watched._hear() == 0.0
+        assert watched.lookout.hear() == 0.0
     assert capsys.readouterr().err == "rldebug: error[OPT001] m ()\nrldebug: warning[OPT002] m ()\n"
     monkeypatch.setattr(Looking, "failed", "it has died")
     watched.end("")
     assert watched.problems == ["looking while it runs stopped: it has died"]
-    assert watched._looking.closed
+    assert watched.lookout.looking.closed
 
 
 @pytest.mark.parametrize("more", [{"live": False}, {"stop_on": "error"}, {"ignore": ("OPT001",)}, {"record_only": 1}])
 def test_what_another_process_cannot_do_is_done_here(more):
-    assert not Watched(Wishes(("train.py",), **{"live": True, **more}), Config())._apart
+    assert not Watched(Wishes(("train.py",), **{"live": True, **more}), Config()).lookout.apart
 
 
 # ── what is in a folder ─────────────────────────────────────────────────────────────────────────────────────────────
