@@ -9,7 +9,7 @@ from rldebug.syntax.flow import computed_from, meant, put_in
 from rldebug.syntax.kinds import kind
 from rldebug.syntax.losses import carries
 from rldebug.syntax.names import argument, library, method, receiver
-from rldebug.syntax.numbers import number
+from rldebug.syntax.numbers import evaluated, number
 from rldebug.syntax.stepping import roles
 from rldebug.syntax.sums import terms
 
@@ -27,6 +27,14 @@ def clamped(source: Source, call: ast.expr) -> tuple[ast.expr, ast.expr | None, 
     if not name and method(call) in _CLAMPS and inner is not None:
         return inner, argument(call, 0, "min"), argument(call, 1, "max")
     return None
+
+
+def bound_around_one(source: Source, bound: ast.expr | None, usual: float) -> float | None:
+    """What a bound such as `1 - eps` comes to, where the text names no number: with the usual one in its place."""
+    told = number(source, bound)
+    if told is None and bound is not None and "1" in source.quoted(bound):  # `low` alone may be anything
+        told = evaluated(bound, lambda _: usual)
+    return told
 
 
 def exponent(source: Source, expression: ast.expr) -> ast.expr | None:

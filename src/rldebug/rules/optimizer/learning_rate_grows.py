@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from rldebug.evidence.rates import long_rates
 from rldebug.evidence.run import Run
 from rldebug.finding import Finding, Severity
-from rldebug.rule import NotEnough, Rule
+from rldebug.rule import Rule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +52,7 @@ class LearningRateGrows(Rule):
     updates: int = 40  # that they span
 
     def check(self, evidence: Run) -> Iterator[Finding]:
-        judged = False
-        for series in evidence.each("optimizer/lr"):
-            rate = series.finite
-            if len(rate) < self.readings or rate.update[-1] - rate.update[0] < self.updates:
-                continue
-            judged = True
+        for optimizer, rate in long_rates(evidence, self.readings, self.updates):
             highest = float(rate.max())
             half = (rate.update[0] + rate.update[-1]) / 2
             middle = float(np.interp(half, rate.update, rate.value))
@@ -64,10 +60,8 @@ class LearningRateGrows(Rule):
                 continue
             if middle > self.middle * highest or (np.diff(rate.value) < -1e-9 * highest).any():
                 continue
-            optimizer = series.name.partition("@")[2]
             yield self.finding(
-                "the learning rate grows from nothing to the end of the run"
-                + (f", optimizer {optimizer}" if optimizer else ""),
+                f"the learning rate grows from nothing to the end of the run{optimizer}",
                 where=rate.where(0),
                 seen=f"{rate.value[0]:.3g} at update {rate.update[0]}, {middle:.3g} in the middle, {highest:.3g} at "
                 f"update {rate.update[-1]}",
@@ -75,5 +69,3 @@ class LearningRateGrows(Rule):
                 help="turn the schedule round: what it is given may be the share of the run that remains",
                 confidence=0.85,
             )
-        if not judged:
-            raise NotEnough(f"fewer than {self.readings} readings of the learning rate over {self.updates} updates")

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from rldebug.evidence.rates import long_rates
 from rldebug.evidence.run import Run
 from rldebug.finding import Finding, Severity
-from rldebug.rule import NotEnough, Rule
+from rldebug.rule import Rule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +51,7 @@ class LearningRateRunsOut(Rule):
     updates: int = 40  # that they span
 
     def check(self, evidence: Run) -> Iterator[Finding]:
-        judged = False
-        for series in evidence.each("optimizer/lr"):
-            rate = series.finite
-            if len(rate) < self.readings or rate.update[-1] - rate.update[0] < self.updates:
-                continue
-            judged = True
+        for optimizer, rate in long_rates(evidence, self.readings, self.updates):
             highest = float(rate.max())
             out = np.abs(rate.value) <= self.small * highest
             if highest <= 0 or not out[-1] or out.all():
@@ -64,10 +60,8 @@ class LearningRateRunsOut(Rule):
             span = float(rate.update[-1] - rate.update[0])
             if rate.update[-1] - rate.update[since] < self.share * span or len(rate) - since < self.readings // 3:
                 continue
-            optimizer = series.name.partition("@")[2]
             yield self.finding(
-                "the learning rate runs out long before the run ends"
-                + (f", optimizer {optimizer}" if optimizer else ""),
+                f"the learning rate runs out long before the run ends{optimizer}",
                 where=rate.where(since),
                 seen=f"{highest:g} at the highest, {rate.value[since]:.3g} at update {rate.update[since]} of "
                 f"{rate.update[-1]}, and never more again",
@@ -75,5 +69,3 @@ class LearningRateRunsOut(Rule):
                 help="step the schedule once for each unit that its length counts",
                 confidence=0.9,
             )
-        if not judged:
-            raise NotEnough(f"fewer than {self.readings} readings of the learning rate over {self.updates} updates")

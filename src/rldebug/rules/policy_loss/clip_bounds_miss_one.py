@@ -9,9 +9,8 @@ from typing import ClassVar
 from rldebug.evidence.source import Source
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
-from rldebug.syntax.numbers import evaluated, number
 from rldebug.syntax.places import calls
-from rldebug.syntax.ratios import clamped, exponent, new_and_old
+from rldebug.syntax.ratios import bound_around_one, clamped, exponent, new_and_old
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,13 +55,7 @@ class ClipBoundsMissOne(Rule):
                 continue
             if new_and_old(evidence, inner) is None:
                 continue
-            bounds = []
-            for each in given[1:]:
-                told = number(evidence, each)
-                if told is None and each is not None and "1" in evidence.quoted(each):  # `low` alone may be anything
-                    told = evaluated(each, lambda _: self.usual)
-                bounds.append(told)
-            low, high = bounds
+            low, high = (bound_around_one(evidence, each, self.usual) for each in given[1:])
             if low is None or high is None or low < 1 < high:
                 continue
             yield self.finding(
