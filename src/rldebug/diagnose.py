@@ -6,6 +6,7 @@ import dataclasses
 import time
 import traceback
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from rldebug import catalogue
@@ -116,11 +117,17 @@ def choose(config: Config) -> tuple[Rule, ...]:
         rule = _rule(config, name)
         thresholds.setdefault(rule.code, {}).update(_thresholds(config, rule, values))
     return tuple(
-        rule(**thresholds.get(rule.code, {}))
+        rule(**thresholds[rule.code]) if rule.code in thresholds else _made(rule)
         for rule in catalogue.rules()
         if (rule.code in selected if selected else (rule.status == "stable" or config.nursery))
         and rule.code not in ignored
     )
+
+
+@lru_cache(maxsize=4096)
+def _made(rule: type[Rule]) -> Rule:
+    """With its own thresholds. It is frozen: all may share it."""
+    return rule()
 
 
 def _rule(config: Config, name: str) -> type[Rule]:
@@ -193,11 +200,15 @@ def derive(run: Run, failed: dict[str, str]) -> Run:
 def fold(findings: Iterable[Finding]) -> list[Finding]:
     """Put each finding under the roots it usually follows from, where those were found too."""
     found = list(findings)
+    if not found:
+        return []
     present = {finding.code for finding in found if finding.severity != "note"}
-    symptoms = {rule.code for rule in catalogue.rules() if rule.symptom}
-    above = {rule.code: present - symptoms if rule.symptom else set(rule.follows) for rule in catalogue.rules()}
-    seen = present & {rule.code for rule in catalogue.rules() if rule.reads in _SEEN and not rule.aftermath}
-    for rule in catalogue.rules():
+    codes = {finding.code for finding in found}
+    rules = [rule for rule in catalogue.rules() if rule.code in codes]  # a few of a thousand: no others can be above
+    symptoms = {rule.code for rule in rules if rule.symptom}
+    above = {rule.code: present - symptoms if rule.symptom else set(rule.follows) for rule in rules}
+    seen = present & {rule.code for rule in rules if rule.reads in _SEEN and not rule.aftermath}
+    for rule in rules:
         if rule.aftermath:
             above[rule.code] |= seen - symptoms
         for code in rule.explains:
@@ -211,7 +222,7 @@ def fold(findings: Iterable[Finding]) -> list[Finding]:
             reached |= ahead
         return reached
 
-    ways = {code: reached_from(code) for code in present | {finding.code for finding in found}}
+    ways = {code: reached_from(code) for code in codes}
     # Rules that follow from one another stay side by side: folded under each other, both would vanish.
     over = {code: {each for each in reached if code not in ways[each]} for code, reached in ways.items()}
     return [
