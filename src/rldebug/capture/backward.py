@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 from weakref import ReferenceType, ref
 
@@ -363,7 +363,8 @@ def _short_of(original: Callable[[], list[str]]) -> Callable[[], list[str]]:
     def format_stack() -> list[str]:
         if getattr(stacks, "should_preserve_node_meta", False):
             return original()
-        frame, said = sys._getframe(1), []
+        frame: FrameType | None = sys._getframe(1)
+        said: list[str] = []
         while frame is not None:
             code = frame.f_code
             said.append(f'  File "{code.co_filename}", line {frame.f_lineno}, in {code.co_name}\n')
