@@ -6,7 +6,6 @@ import dataclasses
 import time
 import traceback
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
 from rldebug import catalogue
@@ -25,6 +24,7 @@ _BY_HOOKS = {
 """Families of readings that no metric computes, and what a user hands over to have them."""
 
 _ORDER, _SURE = ("autograd-graph", "optimizer"), 0.85  # components and confidence of a warning that stays one
+_standard: dict[type[Rule], Rule] = {}
 _SEEN = ("Script", "Source")  # what is read there was seen to be so; readings of a run are only signs
 
 
@@ -124,10 +124,11 @@ def choose(config: Config) -> tuple[Rule, ...]:
     )
 
 
-@lru_cache(maxsize=4096)
 def _made(rule: type[Rule]) -> Rule:
     """With its own thresholds. It is frozen: all may share it."""
-    return rule()
+    if rule not in _standard:
+        _standard[rule] = rule()
+    return _standard[rule]
 
 
 def _rule(config: Config, name: str) -> type[Rule]:
