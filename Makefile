@@ -22,7 +22,9 @@ help:  ## list these verbs
 demo: $(VENV)/.installed  ## train a small PPO with a planted bug and its healthy twin, and name the bug
 	@$(BIN)/rldebug demo
 
+# Compiled first: else, where PYTHONDONTWRITEBYTECODE is set, hundreds of interpreters would each compile a thousand files.
 test: $(VENV)/.installed $(VENV)/.browser  ## the quick tests
+	@$(BIN)/python -m compileall -q -j 2 src
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 test-integrations: $(VENV)/.integrations  ## each integration beside the real library, and a Ray cluster of two nodes (minutes)

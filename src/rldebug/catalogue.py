@@ -129,6 +129,7 @@ def _by_evidence() -> dict[type, tuple[Metric, ...]]:
     return {kind: tuple(each for each in metrics() if each.reads is kind) for kind in kinds}
 
 
+@lru_cache(maxsize=4096)
 def metric_named(name: str) -> Metric | None:
     return next((each for each in metrics() if each.covers(name)), None)
 

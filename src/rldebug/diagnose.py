@@ -24,6 +24,7 @@ _BY_HOOKS = {
 """Families of readings that no metric computes, and what a user hands over to have them."""
 
 _ORDER, _SURE = ("autograd-graph", "optimizer"), 0.85  # components and confidence of a warning that stays one
+_standard: dict[type[Rule], Rule] = {}
 _SEEN = ("Script", "Source")  # what is read there was seen to be so; readings of a run are only signs
 
 
@@ -116,11 +117,18 @@ def choose(config: Config) -> tuple[Rule, ...]:
         rule = _rule(config, name)
         thresholds.setdefault(rule.code, {}).update(_thresholds(config, rule, values))
     return tuple(
-        rule(**thresholds.get(rule.code, {}))
+        rule(**thresholds[rule.code]) if rule.code in thresholds else _made(rule)
         for rule in catalogue.rules()
         if (rule.code in selected if selected else (rule.status == "stable" or config.nursery))
         and rule.code not in ignored
     )
+
+
+def _made(rule: type[Rule]) -> Rule:
+    """With its own thresholds. It is frozen: all may share it."""
+    if rule not in _standard:
+        _standard[rule] = rule()
+    return _standard[rule]
 
 
 def _rule(config: Config, name: str) -> type[Rule]:
@@ -193,11 +201,15 @@ def derive(run: Run, failed: dict[str, str]) -> Run:
 def fold(findings: Iterable[Finding]) -> list[Finding]:
     """Put each finding under the roots it usually follows from, where those were found too."""
     found = list(findings)
+    if not found:
+        return []
     present = {finding.code for finding in found if finding.severity != "note"}
-    symptoms = {rule.code for rule in catalogue.rules() if rule.symptom}
-    above = {rule.code: present - symptoms if rule.symptom else set(rule.follows) for rule in catalogue.rules()}
-    seen = present & {rule.code for rule in catalogue.rules() if rule.reads in _SEEN and not rule.aftermath}
-    for rule in catalogue.rules():
+    codes = {finding.code for finding in found}
+    rules = [rule for rule in catalogue.rules() if rule.code in codes]  # a few of a thousand: no others can be above
+    symptoms = {rule.code for rule in rules if rule.symptom}
+    above = {rule.code: present - symptoms if rule.symptom else set(rule.follows) for rule in rules}
+    seen = present & {rule.code for rule in rules if rule.reads in _SEEN and not rule.aftermath}
+    for rule in rules:
         if rule.aftermath:
             above[rule.code] |= seen - symptoms
         for code in rule.explains:
@@ -211,7 +223,7 @@ def fold(findings: Iterable[Finding]) -> list[Finding]:
             reached |= ahead
         return reached
 
-    ways = {code: reached_from(code) for code in present | {finding.code for finding in found}}
+    ways = {code: reached_from(code) for code in codes}
     # Rules that follow from one another stay side by side: folded under each other, both would vanish.
     over = {code: {each for each in reached if code not in ways[each]} for code, reached in ways.items()}
     return [

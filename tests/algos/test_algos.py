@@ -1,5 +1,6 @@
 """What holds for every reference algorithm: it repeats, resumes, stops when asked, and rldebug finds nothing in it."""
 
+import functools
 import inspect
 import json
 import os
@@ -17,7 +18,7 @@ from rldebug.train import find, names
 # Small enough for a second; what is not named here is the algorithm's own.
 SMALL = {
     "a2c": {"envs": 2, "hidden": (16,)},
-    "dqn": {"hidden": (16,), "learning_starts": 64, "buffer": 2_000},
+    "dqn": {"hidden": (16,), "learning_starts": 64, "buffer": 2_000, "train_every": 8},
     "ppo": {"envs": 2, "steps": 32, "epochs": 2, "minibatch": 32, "hidden": (16,)},
     "sac": {"hidden": (16,), "learning_starts": 64, "buffer": 2_000, "batch": 16, "train_every": 8},
     "trpo": {"envs": 2, "steps": 64, "hidden": (16,)},
@@ -54,6 +55,19 @@ def steps_of(algorithm):
     return _LENGTHS[algorithm]
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """What `go` gives for a run of an algorithm that nothing interrupts and nobody watches, and its folder. Made once,
+    for all tests that compare another run with it."""
+
+    @functools.cache
+    def made(algorithm):
+        folder = tmp_path_factory.mktemp(algorithm)
+        return *go(algorithm, folder), folder
+
+    return made
+
+
 def same(one, other):
     if isinstance(one, torch.Tensor):
         return torch.equal(one, other)
@@ -69,8 +83,8 @@ def test_every_algorithm_is_tested_here():
 
 
 @pytest.mark.parametrize("algorithm", sorted(SMALL))
-def test_the_same_seed_gives_the_same_weights_and_another_seed_does_not(algorithm, tmp_path):
-    one, _ = go(algorithm, tmp_path / "one")
+def test_the_same_seed_gives_the_same_weights_and_another_seed_does_not(algorithm, whole, tmp_path):
+    one, _, _ = whole(algorithm)
     two, _ = go(algorithm, tmp_path / "two")
     other, _ = go(algorithm, tmp_path / "other", seed=4)
     assert same(one, two)
@@ -78,8 +92,8 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_does_not(algorith
 
 
 @pytest.mark.parametrize("algorithm", sorted(SMALL))
-def test_a_resumed_run_ends_where_the_uninterrupted_one_does(algorithm, tmp_path, monkeypatch):
-    whole, _ = go(algorithm, tmp_path / "whole")
+def test_a_resumed_run_ends_where_the_uninterrupted_one_does(algorithm, whole, tmp_path, monkeypatch):
+    uninterrupted, _, _ = whole(algorithm)
     stop_after(monkeypatch, 2)
     half, summary = go(algorithm, tmp_path / "half")
     assert summary.interrupted
@@ -87,7 +101,7 @@ def test_a_resumed_run_ends_where_the_uninterrupted_one_does(algorithm, tmp_path
     monkeypatch.undo()
     torch.manual_seed(99)  # a process of its own would not have this one's random numbers
     resumed, _ = go(algorithm, tmp_path / "half", resume=tmp_path / "half")
-    assert same(whole, resumed)
+    assert same(uninterrupted, resumed)
 
 
 def stop_after(monkeypatch, iterations):
@@ -103,8 +117,8 @@ def stop_after(monkeypatch, iterations):
 
 
 @pytest.mark.parametrize("algorithm", sorted(SMALL))
-def test_a_recorded_run_is_clean_and_bit_identical(algorithm, tmp_path):
-    bare, _ = go(algorithm, tmp_path / "bare")
+def test_a_recorded_run_is_clean_and_bit_identical(algorithm, whole, tmp_path):
+    bare, _, _ = whole(algorithm)
     watched, _ = go(algorithm, tmp_path / "watched", record=True)
     assert same(bare, watched)
     folder = next(Path(".rldebug/runs").iterdir())
@@ -115,9 +129,9 @@ def test_a_recorded_run_is_clean_and_bit_identical(algorithm, tmp_path):
 
 
 @pytest.mark.parametrize("algorithm", sorted(SMALL))
-def test_progress_is_written_for_every_iteration(algorithm, tmp_path):
-    _, summary = go(algorithm, tmp_path / "run")
-    lines = [json.loads(line) for line in (tmp_path / "run" / "progress.jsonl").read_text().splitlines()]
+def test_progress_is_written_for_every_iteration(algorithm, whole):
+    _, summary, folder = whole(algorithm)
+    lines = [json.loads(line) for line in (folder / "progress.jsonl").read_text().splitlines()]
     assert [each["iteration"] for each in lines] == list(range(1, ITERATIONS + 1))
     assert lines[-1]["steps"] == summary.steps == ITERATIONS * steps_of(algorithm)
     assert summary.random is not None

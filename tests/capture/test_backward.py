@@ -8,8 +8,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.fx import traceback as stacks
 
 from rldebug.capture import backward
+from rldebug.capture.loss_nodes import line_of
 from tests.capture.fake_session import FakeSession, hooked
 
 
@@ -154,6 +156,23 @@ def test_lines_come_with_the_second_loss_and_the_mode_is_left_as_it_was() -> Non
         assert lines[0] is None
         assert lines[1][0].endswith("test_backward.py")
         assert lines[3] is None
+
+
+def test_lines_are_those_that_torch_would_tell_and_its_own_stack_comes_back() -> None:
+    theirs = stacks.format_stack
+    with hooked(backward):
+        backward.lines_wanted(True)
+        ours = net()(torch.ones(2, 3)).sum().grad_fn
+        assert len(ours.metadata["traceback_"]) < 10  # of pytest's own frames there are dozens
+        stacks.format_stack = theirs
+        full = net()(torch.ones(2, 3)).sum().grad_fn
+        assert len(full.metadata["traceback_"]) > 20
+        here, there = line_of(ours), line_of(full)
+        assert here is not None
+        assert there is not None
+        assert (here[0], here[1] + 3) == there
+        backward.lines_wanted(False)
+    assert stacks.format_stack is theirs
 
 
 def test_an_error_in_backward_reads_as_it_does_without_us(recwarn: pytest.WarningsRecorder) -> None:

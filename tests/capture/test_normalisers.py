@@ -3,12 +3,11 @@ import numpy as np
 from gymnasium.wrappers import NormalizeObservation
 
 from rldebug.capture.normalisers import normalisers
-from tests.watched import watched
-from tests.wild.normalised_env import program
+from tests import wild
 
 
 def test_statistics_of_all_environments_are_told_where_an_audit_ends():
-    script = watched(program)[1]
+    script = wild.seen("normalised_env")[1]
     told = script.noted("normalisers")
     assert told
     last = {each["stream"]: each for each in told[-1]["environments"]}

@@ -10,8 +10,7 @@ import torch
 from torch import nn
 
 from rldebug.capture.within_reach import AT_HAND, HELD, OF_MODULE, within_reach
-from tests.watched import watched
-from tests.wild import normalised_env
+from tests import wild
 
 GAE_LAMBDA = 0.93
 
@@ -88,6 +87,6 @@ def test_buffers_of_a_module_are_settings_and_attributes_are_never_computed() ->
 
 
 def test_they_are_noted_once_where_a_program_is_watched() -> None:
-    told = watched(normalised_env.program)[1].noted("setting")
+    told = wild.seen("normalised_env")[1].noted("setting")
     seen = [(each["value"], each["how"]) for each in told if each["name"] == "gamma"]
     assert seen == [(0.95, OF_MODULE)]

@@ -19,7 +19,7 @@ _LIBRARIES = tuple(
 _DEEP = 64
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 16)  # all modules are gone through in turn: with room for fewer, each would be asked anew
 def is_users(file: str) -> bool:
     """Whether a file is the user's own: not rldebug's, not Python's, not an installed package's."""
     if not file or file[0] == "<":

@@ -5,23 +5,22 @@ import numpy as np
 from rldebug.evidence.script import Audit
 from rldebug.forensics.exploring import Steps
 from rldebug.rules.action_sampling.answer_not_followed import AnswerNotFollowed
+from tests import wild
 from tests.judge import fires, not_enough, quiet
 from tests.programs.made import nodes
 from tests.programs.targets import seen
-from tests.watched import watched
-from tests.wild.dqn import program
 
 rule = AnswerNotFollowed()
 
 
 def test_fires_where_the_argmax_is_of_something_else():
-    finding = fires(rule, watched(lambda: program("argmax-of-one"))[1])
+    finding = fires(rule, wild.seen("dqn", "argmax-of-one")[1])
     assert finding.component == "action-sampling"
     assert finding.where.line is not None
 
 
 def test_quiet_where_the_best_action_is_executed_or_a_random_one():
-    quiet(rule, watched(program)[1])
+    quiet(rule, wild.seen("dqn")[1])
     quiet(rule, seen("q_learner"))
 
 

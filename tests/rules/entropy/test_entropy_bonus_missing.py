@@ -1,18 +1,15 @@
 from dataclasses import replace
-from functools import cache
 
 from rldebug.evidence.script import Script
 from rldebug.rules.entropy.entropy_bonus_missing import EntropyBonusMissing
+from tests import wild
 from tests.judge import fires, not_enough, quiet
-from tests.watched import watched
-from tests.wild.ppo import program
 
 rule = EntropyBonusMissing()
 
 
-@cache
 def seen(fault=""):
-    return watched(lambda: program(fault))[1]
+    return wild.seen("ppo", fault)[1]
 
 
 def with_weight(script, value):

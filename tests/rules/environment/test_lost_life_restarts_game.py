@@ -1,20 +1,19 @@
 from rldebug.rules.environment.lost_life_restarts_game import LostLifeRestartsGame
+from tests import wild
 from tests.judge import fires, not_enough, quiet
 from tests.programs.worlds import script
-from tests.watched import watched
-from tests.wild.lives import program
 
 rule = LostLifeRestartsGame()
 
 
 def test_fires_where_each_lost_life_resets_the_game():
-    found = fires(rule, watched(lambda: program("game-begins-anew"))[1])
+    found = fires(rule, wild.seen("lives", "game-begins-anew")[1])
     assert found.component == "environment"
     assert "lives left" in found.seen
 
 
 def test_quiet_where_the_game_goes_on():
-    quiet(rule, watched(program)[1])
+    quiet(rule, wild.seen("lives")[1])
 
 
 def test_fires_on_evidence_by_hand():

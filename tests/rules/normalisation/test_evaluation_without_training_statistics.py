@@ -1,18 +1,14 @@
-from functools import cache
-
 import pytest
 
 from rldebug.rules.normalisation.evaluation_without_training_statistics import EvaluationWithoutTrainingStatistics
+from tests import wild
 from tests.judge import fires, not_enough, quiet
-from tests.watched import watched
-from tests.wild.normalised_env import program
 
 rule = EvaluationWithoutTrainingStatistics()
 
 
-@cache
 def seen(fault=""):
-    return watched(lambda: program(fault))[1]
+    return wild.seen("normalised_env", fault)[1]
 
 
 @pytest.mark.parametrize(

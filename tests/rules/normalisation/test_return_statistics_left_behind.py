@@ -1,19 +1,15 @@
-from functools import cache
-
 import pytest
 
 from rldebug.evidence.script import Script
 from rldebug.rules.normalisation.return_statistics_left_behind import ReturnStatisticsLeftBehind
+from tests import wild
 from tests.judge import fires, not_enough, quiet
-from tests.watched import watched
-from tests.wild.normalised_env import program
 
 rule = ReturnStatisticsLeftBehind()
 
 
-@cache
 def seen(fault=""):
-    return watched(lambda: program(fault))[1]
+    return wild.seen("normalised_env", fault)[1]
 
 
 def counted(*environments, updates=True):

@@ -5,10 +5,10 @@ import torch
 from torch import nn
 
 from rldebug.rules.normalisation.statistics_move_in_evaluation import StatisticsMoveInEvaluation
+from tests import wild
 from tests.judge import fires, not_enough, quiet
 from tests.programs.worlds import Line, learn
 from tests.watched import watched
-from tests.wild.normalised_env import program
 
 rule = StatisticsMoveInEvaluation()
 
@@ -48,12 +48,12 @@ def test_fires_where_the_evaluation_updates_them():
 
 
 def test_fires_where_the_wrapper_is_told_to():
-    found = fires(rule, watched(lambda: program("evaluation-env-updates"))[1])
+    found = fires(rule, wild.seen("normalised_env", "evaluation-env-updates")[1])
     assert "is told to update" in found.seen
 
 
 def test_quiet_where_the_wrapper_is_told_not_to():
-    assert not [*rule._told_to(watched(program)[1])]
+    assert not [*rule._told_to(wild.seen("normalised_env")[1])]
 
 
 def test_quiet_where_they_stand_still():

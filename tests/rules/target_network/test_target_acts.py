@@ -1,14 +1,13 @@
 from rldebug.rules.target_network.target_acts import TargetActs
+from tests import wild
 from tests.judge import fires, not_enough, quiet
 from tests.programs.targets import seen
-from tests.watched import watched
-from tests.wild.dqn import program
 
 rule = TargetActs()
 
 
 def test_fires_where_the_copy_is_asked_what_to_do():
-    finding = fires(rule, watched(lambda: program("copy-acts"))[1])
+    finding = fires(rule, wild.seen("dqn", "copy-acts")[1])
     assert finding.component == "target-network"
     assert finding.where.line is not None
 
