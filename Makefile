@@ -10,9 +10,6 @@ export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export NUMBA_NUM_THREADS := 1
 
-# Tests start a thousand interpreters: what one has compiled the next need not.
-unexport PYTHONDONTWRITEBYTECODE
-
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-integrations libraries check slow docs wheel new format bench zoo learning clean
 
