@@ -1,6 +1,7 @@
 """Goal rows: rows of a loss beside the steps that they are, where the goal of a step was exchanged in hindsight.
 
-Goals are what stays as it is within every episode and differs between them. Which numbers of an observation the network
+Goals are what stays as it is within every episode and differs between them: a part of the observation, or what the
+network is given beside it. Which numbers of an observation the network
 is given, and where, shows in what it is asked while the program acts. The numbers that are no goal tell which step a
 row of a loss is, whatever became of its goal; and the steps of the environment tell what it pays for reaching one.
 """
@@ -34,21 +35,6 @@ _TERMS = 24
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
-    """Steps of the environment, each once: what was observed before and after, and paid."""
-
-    before: Array
-    after: Array
-    reward: Array
-
-    @property
-    def steady(self) -> Ints:
-        """Columns that never change within an episode, and differ between episodes."""
-        stays = (self.before == self.after).all(axis=0)
-        return np.flatnonzero(stays & (np.ptp(self.before, axis=0) > 1e-6))
-
-
-@dataclass(frozen=True, eq=False)
 class Inputs:
     """Which column of an observation each column of the input is, while the program acts."""
 
@@ -57,6 +43,26 @@ class Inputs:
     goal: Ints
     goal_of: Ints
     width: int
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Steps of the environment, each once: what was observed before and after, and paid.
+
+    Where the program puts the goal beside the observation, it is what the network was given before, and would have been
+    after; `inputs` says which of it is what.
+    """
+
+    before: Array
+    after: Array
+    reward: Array
+    inputs: Inputs | None = None
+
+    @property
+    def steady(self) -> Ints:
+        """Columns that never change within an episode, and differ between episodes."""
+        stays = (self.before == self.after).all(axis=0)
+        return np.flatnonzero(stays & (np.ptp(self.before, axis=0) > 1e-6))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +104,11 @@ def goal_rows(script: Script) -> tuple[Rows, ...]:
 
 @lru_cache(maxsize=8)
 def steps_of(script: Script) -> Steps | None:
-    """None where no part of the observations is a goal."""
+    """None where neither a part of the observations is a goal, nor what stands beside them."""
+    return _observed(script) or _beside(script)
+
+
+def _observed(script: Script) -> Steps | None:
     width = max((each.nodes.obs.shape[1] for each in script.audits if len(each.nodes)), default=0)
     stays = np.ones(width, dtype=bool)
     parts: list[tuple[Ints, Array, Array, Array]] = []
@@ -122,7 +132,53 @@ def steps_of(script: Script) -> Steps | None:
     return steps if len(np.unique(np.round(steps.before[:, steps.steady], 6), axis=0)) >= _GOALS else None
 
 
+def _beside(script: Script) -> Steps | None:
+    """Of what the network is given to act: the observation, and numbers that it keeps until the episode is over."""
+    given: dict[int, Array] = {}
+    for call in acting(script):
+        if call.input is not None and call.known.all() and len(call.input) == len(call.rows):
+            given.update(zip(call.rows.tolist(), call.input, strict=True))
+    observed = max((each.nodes.obs.shape[1] for each in script.audits if len(each.nodes)), default=0)
+    same = alike(script, observed) if given and observed else None
+    if same is None:
+        return None
+    width = len(same)
+    state = np.flatnonzero(same.any(axis=1))
+    apart = np.flatnonzero(~same.any(axis=1))
+    if not len(state) or not len(apart):
+        return None
+    before, after, reward, kept = {}, {}, {}, 0
+    for audit in script.audits:
+        nodes = audit.nodes
+        if nodes.obs.shape[1] != observed:
+            continue
+        led = nodes.index(nodes.nxt)
+        good = nodes.acted & ~nodes.phantom & (led >= 0) & np.isfinite(nodes.reward)
+        for place in np.flatnonzero(good).tolist():
+            own = given.get(int(nodes.id[place]))
+            if own is None or len(own) != width or not np.isfinite(nodes.obs[led[place]]).all():
+                continue
+            onward = given.get(int(nodes.nxt[place]))
+            if onward is not None and len(onward) == width:
+                if (onward[apart] != own[apart]).any():
+                    return None  # no goal: a clock, an action, a history
+                kept += 1
+            key = int(nodes.id[place])
+            before[key], reward[key] = own, float(nodes.reward[place])
+            after[key] = own.copy()
+            after[key][state] = nodes.obs[led[place]][same[state].argmax(axis=1)]
+    if len(before) < _STEPS or kept < _STEPS // 3:
+        return None
+    first, last = np.array(list(before.values())), np.array(list(after.values()))
+    goal = apart[np.ptp(first[:, apart], axis=0) > 1e-6]
+    if not len(goal) or len(np.unique(np.round(first[:, goal], 6), axis=0)) < _GOALS:
+        return None
+    return Steps(first, last, np.array(list(reward.values())), Inputs(state, state, goal, goal, width))
+
+
 def inputs_of(script: Script, steps: Steps) -> Inputs | None:
+    if steps.inputs is not None:
+        return steps.inputs
     same = alike(script, steps.before.shape[1])
     if same is None:
         return None
