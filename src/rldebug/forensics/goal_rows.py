@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldebug.evidence.script import Audit, Event, Script
+from rldebug.evidence.script import Audit, Event, Nodes, Script
 from rldebug.forensics.batches import Call, acting, calls_of, owned
 from rldebug.forensics.target_free import Free, asked_batch, free_formula
 from rldebug.forensics.target_twins import world_of
@@ -147,26 +147,27 @@ def _beside(script: Script) -> Steps | None:
     apart = np.flatnonzero(~same.any(axis=1))
     if not len(state) or not len(apart):
         return None
+    of = same[state].argmax(axis=1)
     before, after, reward, kept = {}, {}, {}, 0
     for audit in script.audits:
         nodes = audit.nodes
-        if nodes.obs.shape[1] != observed:
+        if not len(nodes) or nodes.obs.shape[1] != observed:
             continue
         led = nodes.index(nodes.nxt)
         good = nodes.acted & ~nodes.phantom & (led >= 0) & np.isfinite(nodes.reward)
-        for place in np.flatnonzero(good).tolist():
-            own = given.get(int(nodes.id[place]))
-            if own is None or len(own) != width or not np.isfinite(nodes.obs[led[place]]).all():
+        for episode in episodes_of(nodes):
+            asked = [one for each in nodes.id[episode].tolist() if (one := given.get(each)) is not None]
+            if not asked or any(len(each) != width for each in asked):
                 continue
-            onward = given.get(int(nodes.nxt[place]))
-            if onward is not None and len(onward) == width:
-                if (onward[apart] != own[apart]).any():
-                    return None  # no goal: a clock, an action, a history
-                kept += 1
-            key = int(nodes.id[place])
-            before[key], reward[key] = own, float(nodes.reward[place])
-            after[key] = own.copy()
-            after[key][state] = nodes.obs[led[place]][same[state].argmax(axis=1)]
+            if any((each[apart] != asked[0][apart]).any() for each in asked):
+                return None  # no goal: a clock, an action, a history
+            kept += len(asked) - 1
+            for place in episode[good[episode]].tolist():
+                rows = nodes.obs[[place, led[place]]].astype(np.float64)
+                if np.isfinite(rows).all():
+                    key = int(nodes.id[place])
+                    before[key], after[key], reward[key] = asked[0].copy(), asked[0].copy(), float(nodes.reward[place])
+                    before[key][state], after[key][state] = rows[:, of]
     if len(before) < _STEPS or kept < _STEPS // 3:
         return None
     first, last = np.array(list(before.values())), np.array(list(after.values()))
@@ -174,6 +175,15 @@ def _beside(script: Script) -> Steps | None:
     if not len(goal) or len(np.unique(np.round(first[:, goal], 6), axis=0)) < _GOALS:
         return None
     return Steps(first, last, np.array(list(reward.values())), Inputs(state, state, goal, goal, width))
+
+
+def episodes_of(nodes: Nodes) -> Iterator[Ints]:
+    """Places of the nodes of each episode, lane by lane."""
+    order = np.lexsort((nodes.id, nodes.lane, nodes.stream))
+    lane = np.stack([nodes.stream[order], nodes.lane[order]])
+    starts = nodes.first[order] | np.append(True, (lane[:, 1:] != lane[:, :-1]).any(axis=0))
+    cuts = np.flatnonzero(starts)
+    yield from np.split(order, cuts[cuts > 0])
 
 
 def inputs_of(script: Script, steps: Steps) -> Inputs | None:
