@@ -141,7 +141,7 @@ class Networks:
         outputs = list(tensors_in(output))[:4]
         if how not in ("none", "tag"):
             at = min(session.matcher.place, len(inputs) - 1)
-            rows = newest_frames(rows, answers_each(inputs[at], outputs), sure=True)
+            rows = newest_frames(rows, answers_each(inputs[at], outputs, module), sure=True)
         acting = self._is_acting(rows)
         if how not in ("none", "tag") and 0 < (place := session.matcher.place) < len(inputs):
             inputs.insert(0, inputs.pop(place))  # the observation stands first, whatever the order of a dictionary
