@@ -458,6 +458,8 @@ def test_methods_of_other_names():
 
             def act(self, action):
                 self.t += 1
+                if action < 0:
+                    self.new_game()
                 return self.screen(), 0.5, self.t >= 2
 
         class Frames:  # the episode begins as usual
@@ -471,6 +473,7 @@ def test_methods_of_other_names():
 
         env = Catcher()
         env.new_game()
+        env.act(-1)
         env.act(1)
         env.screen()
         env.act(0)
@@ -478,9 +481,9 @@ def test_methods_of_other_names():
         env = Frames()
         env.reset()
         env.frame_step(1)
-    assert log.whats() == "new reset step step reset new reset step"
-    assert [each.terminated for each in log.all("step")] == [False, True, False]
-    np.testing.assert_array_equal(log.all("step")[0].obs, [1, 1])
+    assert log.whats() == "new reset step step step reset new reset step"
+    assert [each.terminated for each in log.all("step")] == [False, False, True, False]
+    np.testing.assert_array_equal(log.all("step")[1].obs, [1, 1])
 
 
 def test_other_methods_that_return_several_things():

@@ -88,7 +88,7 @@ class HandRolled(Watch):
         verdict = self.verdict(type(env))
         if verdict:
             return super().step(original, env, args, kwargs)
-        if verdict is False or self.held_by_others() or GROUP in self.off:
+        if verdict is False or self.held_within(env) or GROUP in self.off:
             return original(env, *args, **kwargs)
         waiting = self.shared.waiting.get(id(env))
         held = waiting.held if waiting is not None and waiting.ref() is env else Held(self, type(env))
@@ -101,7 +101,7 @@ class HandRolled(Watch):
         verdict = self.verdict(type(env))
         if verdict:
             return super().reset(original, env, args, kwargs)
-        if verdict is False or self.held_by_others() or GROUP in self.off:
+        if verdict is False or self.held_within(env) or GROUP in self.off:
             return original(env, *args, **kwargs)
         asked = self.switch.guard(GROUP, self.asked_of, original, env, args, kwargs)
         held = Held(self, type(env))
@@ -111,10 +111,10 @@ class HandRolled(Watch):
         self.switch.guard(GROUP, self.keep, env, held, result, asked)
         return result
 
-    def held_by_others(self) -> bool:
-        """Within a call that may be of an environment; one whose methods have other names has none within."""
+    def held_within(self, env: Any) -> bool:
+        """Within a call that may be of an environment; one with other names has none within but itself."""
         held = self.here.held
-        if held is not None and held.cls in self.renamed:
+        if held is not None and held.cls in self.renamed and held.cls is not type(env):
             self.here.held = None
             self.reject(held.cls)
             held.let_go()

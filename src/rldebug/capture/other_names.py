@@ -65,7 +65,8 @@ def _gives(code: CodeType) -> bool:
 
 def _returned(code: CodeType) -> list[int]:
     """Of each return: the length of the tuple that is built there, 0 of anything else, -1 of None."""
-    found, before = [], None
+    found: list[int] = []
+    before: dis.Instruction | None = None
     for each in dis.get_instructions(code):
         if each.opname == "RETURN_VALUE" and before is not None:
             nothing = before.opname == "LOAD_CONST" and before.argval is None

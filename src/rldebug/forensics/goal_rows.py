@@ -148,7 +148,10 @@ def _beside(script: Script) -> Steps | None:
     if not len(state) or not len(apart):
         return None
     of = same[state].argmax(axis=1)
-    before, after, reward, kept = {}, {}, {}, 0
+    before: dict[int, Array] = {}
+    after: dict[int, Array] = {}
+    reward: dict[int, float] = {}
+    kept = 0
     for audit in script.audits:
         nodes = audit.nodes
         if not len(nodes) or nodes.obs.shape[1] != observed:
@@ -183,7 +186,7 @@ def episodes_of(nodes: Nodes) -> Iterator[Ints]:
     lane = np.stack([nodes.stream[order], nodes.lane[order]])
     starts = nodes.first[order] | np.append(True, (lane[:, 1:] != lane[:, :-1]).any(axis=0))
     cuts = np.flatnonzero(starts)
-    yield from np.split(order, cuts[cuts > 0])
+    yield from np.split(order, cuts[cuts > 0]) if len(order) else ()
 
 
 def inputs_of(script: Script, steps: Steps) -> Inputs | None:
