@@ -437,3 +437,132 @@ def test_nothing_is_kept_alive():
         alive = weakref.ref(env)
         del env
         assert alive() is None
+
+
+def test_methods_of_other_names():
+    with watched() as log:
+
+        class Catcher:
+            def __init__(self):
+                self.t = 0
+
+            def new_game(self):
+                self._begin()
+                return self.screen()
+
+            def _begin(self):
+                self.t, self.where = 0, 3
+
+            def screen(self):
+                return np.full(2, self.t)
+
+            def act(self, action):
+                self.t += 1
+                if action < 0:
+                    self.new_game()
+                return self.screen(), 0.5, self.t >= 2
+
+        class Frames:  # the episode begins as usual
+            def reset(self):
+                self.t = 0
+                return np.zeros(3)
+
+            def frame_step(self, action):
+                self.t += 1
+                return np.full(3, self.t), 1.0, False
+
+        env = Catcher()
+        env.new_game()
+        env.act(-1)
+        env.act(1)
+        env.screen()
+        env.act(0)
+        env.new_game()
+        env = Frames()
+        env.reset()
+        env.frame_step(1)
+    assert log.whats() == "new reset step step step reset new reset step"
+    assert [each.terminated for each in log.all("step")] == [False, False, True, False]
+    np.testing.assert_array_equal(log.all("step")[1].obs, [1, 1])
+
+
+def test_other_methods_that_return_several_things():
+    with watched() as log:
+
+        class Policy:  # no episode begins
+            def act(self, obs):
+                self.last = obs
+                return np.zeros(2), 0.5, True
+
+        class Batches:  # what it begins with is unlike what it goes on with
+            def start(self):
+                self.at = 0
+                return np.zeros((4, 2))
+
+            def draw(self, count):
+                self.at += count
+                return np.zeros(2), 0.5, True
+
+        class Steps:  # a reward for each of many rows
+            def start(self):
+                self.at = 0
+                return np.zeros(4)
+
+            def draw(self, count):
+                self.at += count
+                return np.zeros(4), np.zeros(4), np.zeros(4, bool)
+
+        class Trainer:
+            def __init__(self, env):
+                self.env = env
+
+            def prepare(self):
+                self.total = 0.0
+                return np.zeros(2)
+
+            def episode(self, length):
+                self.total = sum(self.env.step(0)[1] for _ in range(length))
+                return np.zeros(2), self.total, True
+
+        Policy().act(0)
+        for cls in (Batches, Steps):
+            one = cls()
+            one.start()
+            one.draw(1)
+            assert not hasattr(cls.draw, "__wrapped__"), cls
+        trainer = Trainer(Early())
+        trainer.env.reset()
+        trainer.prepare()
+        trainer.episode(2)
+        assert not hasattr(Trainer.episode, "__wrapped__")
+    assert log.whats() == "new reset step step"
+    assert log.only("new").facts["class"] == "Early"
+
+
+def test_goal_beside_the_first_observation():
+    with watched() as log:
+
+        class Reach:
+            def reset(self):
+                self.at = np.zeros(3)
+                return self.at, np.ones(2)
+
+            def step(self, action):
+                self.at = self.at + 1
+                return self.at, -1.0, False, {}
+
+        class Pair:  # the observation has two parts, now and later
+            def reset(self):
+                return np.zeros(3), np.ones(2)
+
+            def step(self, action):
+                return (np.zeros(3), np.ones(2)), -1.0, False, {}
+
+        for env in (Reach(), Pair()):
+            for _ in range(2):
+                env.reset()
+                env.step(0)
+    first, second, third, fourth = (each.obs for each in log.all("reset"))
+    np.testing.assert_array_equal(first, np.zeros(3))
+    np.testing.assert_array_equal(second, np.zeros(3))
+    assert (len(third), len(fourth)) == (2, 2)

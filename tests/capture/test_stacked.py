@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from torch import nn
 
 from rldebug.capture.stacked import answers_each, newest_frames
 
@@ -25,8 +26,17 @@ def test_rows_that_are_no_stacks_stay_as_they_are():
 
 
 def test_a_network_that_answers_for_each_step_is_given_no_stacks():
-    sequences = torch.zeros(5, 4, 2)
-    assert answers_each(sequences, [torch.zeros(5, 3), torch.zeros(5)]) == 5
-    assert answers_each(sequences, [torch.zeros(5, 4, 3), torch.zeros(1, 5, 8)]) == 0
-    assert answers_each(torch.zeros(5, 2), [torch.zeros(5, 3)]) == 0
-    assert answers_each(sequences, []) == 0
+    sequences, net = torch.zeros(5, 4, 2), nn.Linear(2, 3)
+    assert answers_each(sequences, [torch.zeros(5, 3), torch.zeros(5)], net) == 5
+    assert answers_each(sequences, [torch.zeros(5, 4, 3), torch.zeros(1, 5, 8)], net) == 0
+    assert answers_each(torch.zeros(5, 2), [torch.zeros(5, 3)], net) == 0
+    assert answers_each(sequences, [], net) == 0
+
+
+def test_as_many_actions_as_frames():
+    frames, values = torch.zeros(5, 4, 8, 8), [torch.zeros(5, 4)]
+    assert answers_each(frames, values, nn.Sequential(nn.Conv2d(4, 6, 3), nn.Flatten(), nn.Linear(216, 4))) == 5
+    assert answers_each(frames, values, nn.Sequential(nn.Flatten(), nn.Linear(256, 4))) == 5
+    # A number for each frame: the network is shown them one by one.
+    assert answers_each(frames, values, nn.Sequential(nn.Conv2d(1, 6, 3), nn.Flatten(), nn.Linear(216, 1))) == 0
+    assert answers_each(torch.zeros(5, 4, 2), values, nn.Linear(2, 1)) == 0

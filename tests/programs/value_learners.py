@@ -180,34 +180,58 @@ class Bits(gym.Env[Any, Any]):
         return self._seen(), 0.0 if reached else -1.0, reached, self.count >= 8, {}
 
 
+class Board:
+    """The same, of no library: the goal is told at the beginning, and nobody counts the steps."""
+
+    def __init__(self, bits: int) -> None:
+        self.of, self.bits = Bits(bits), bits
+
+    def reset(self, *, seed: int | None = None) -> Any:
+        obs, _ = self.of.reset(seed=seed)
+        return obs[: self.bits], obs[self.bits :]
+
+    def step(self, action: Any) -> Any:
+        obs, reward, reached, _, _ = self.of.step(action)
+        return obs[: self.bits], reward, reached
+
+
 def in_hindsight(fault: str = "", episodes: int = 26) -> None:
     torch.manual_seed(0)
     draw = np.random.default_rng(0)
-    env = Bits(3 if fault.startswith("few-goals") else 7)
+    beside = fault.startswith("beside")
+    env: Any = (
+        Board(7 if fault.endswith("no-hindsight") else 4) if beside else Bits(3 if fault.startswith("few-goals") else 7)
+    )
     bits = env.bits
     q, frozen = (nn.Sequential(nn.Linear(2 * bits, 24), nn.ReLU(), nn.Linear(24, bits)) for _ in range(2))
     frozen.load_state_dict(q.state_dict())
     optimizer = torch.optim.Adam(q.parameters(), 1e-3)
     memory: list[Any] = []
     for number in range(episodes):
-        obs, _ = env.reset(seed=0 if number == 0 else None)
-        episode, over = [], False
+        obs, goal = env.reset(seed=0 if number == 0 else None)
+        obs = np.concatenate([obs, goal]) if beside else obs
+        episode: list[Any] = []
+        over = False
         while not over:
             with torch.no_grad():
                 given = np.concatenate([obs[:bits], obs[:bits]]) if fault == "acts-without-goal" else obs
                 greedy = int(q(torch.as_tensor(given)).argmax())
             action = int(draw.integers(bits)) if draw.random() < 0.5 else greedy
-            following, reward, ended, cut, _ = env.step(action)
+            if beside:
+                state, reward, ended = env.step(action)
+                following, cut = np.concatenate([state, goal]), len(episode) == 7
+            else:
+                following, reward, ended, cut, _ = env.step(action)
             episode.append((obs, action, reward, following, ended))
             obs, over = following, ended or cut
         for at, (obs, action, reward, following, ended) in enumerate(episode):
             memory.append((obs, action, reward, following, float(ended)))
-            for _ in range(0 if fault == "no-hindsight" else 3):
+            for _ in range(0 if fault.endswith("no-hindsight") else 3):
                 goal = episode[int(draw.integers(at, len(episode)))][3][:bits]
                 reached = bool((following[:bits] == goal).all())
                 paid = reward if fault.endswith("reward-kept") else 0.0 if reached else -1.0
                 rows = [np.concatenate([each[:bits], goal]) for each in (obs, following)]
-                if fault == "old-goal-next":
+                if fault.endswith("old-goal-next"):
                     rows[1] = following
                 memory.append((rows[0], action, paid, rows[1], float(reached)))
         for _ in range(6 if number > 4 else 0):

@@ -1,19 +1,23 @@
-"""Environments of no library: a class of the program's own that has `reset` and `step`, and is used like one.
+"""Environments of no library: a class of the program's own that has `reset` and `step`, or does what they do, and is
+used like one.
 
 Many classes have a `step` and a `reset`: schedules, agents, trainers. So an object is an environment only once its step
 has returned what a step returns. Until then its calls are kept back, and those of environments within them; then either
-it is told as the outermost, or they are told and its class is left alone for good.
+it is told as the outermost, or they are told and its class is left alone for good. Where the two methods have other
+names, an episode must have begun with an observation like that of the step, and nothing within may be one.
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections import Counter
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary, WeakSet, ref
 
+import numpy as np
 from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
@@ -21,12 +25,14 @@ from torch.optim.lr_scheduler import LRScheduler
 from rldebug.capture.classes import when_defined
 from rldebug.capture.env_calls import GROUP, Shared, cover_class, shared_by
 from rldebug.capture.env_facts import lying_in
-from rldebug.capture.env_results import copied, host, reset_obs, understand
+from rldebug.capture.env_results import Step, copied, host, number, reset_obs, understand
 from rldebug.capture.env_watch import Known, Watch
+from rldebug.capture.other_names import other_names
 from rldebug.capture.place import is_users
 from rldebug.capture.switch import Switchboard
 
 _HELD = 64  # calls of one environment within one call; more, and it is a trainer
+_BEGUN = 8  # times that one whose methods have other names may begin before it is stepped
 _REQUIRED = 2  # arguments a step may insist on; an agent that is told a transition takes five
 _NOT = (nn.Module, Optimizer, LRScheduler)
 
@@ -42,7 +48,7 @@ class Held:
     def hold(self, look: Callable[..., None], env: Any, args: tuple[Any, ...]) -> None:
         self.calls.append((look, ref(env), copied(args)))
         self.counts[id(env)] += 1
-        if self.counts[id(env)] > _HELD:
+        if self.counts[id(env)] > (0 if self.cls in self.watch.renamed else _HELD):
             self.watch.here.held = None
             self.watch.reject(self.cls)
             self.let_go()
@@ -71,6 +77,9 @@ class HandRolled(Watch):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self.verdicts: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+        self.renamed: WeakSet[type] = WeakSet()  # classes whose methods have other names
+        self.in_front: WeakSet[type] = WeakSet()  # classes that begin with an observation and something after it
+        self.begun: Counter[str] = Counter()  # times that such a class began, and was never stepped
         self.lanes = 1  # of the one that is being met
 
     # ── the calls ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -79,7 +88,7 @@ class HandRolled(Watch):
         verdict = self.verdict(type(env))
         if verdict:
             return super().step(original, env, args, kwargs)
-        if verdict is False or self.here.held is not None or GROUP in self.off:
+        if verdict is False or self.held_within(env) or GROUP in self.off:
             return original(env, *args, **kwargs)
         waiting = self.shared.waiting.get(id(env))
         held = waiting.held if waiting is not None and waiting.ref() is env else Held(self, type(env))
@@ -92,13 +101,24 @@ class HandRolled(Watch):
         verdict = self.verdict(type(env))
         if verdict:
             return super().reset(original, env, args, kwargs)
-        if verdict is False or self.here.held is not None or GROUP in self.off:
+        if verdict is False or self.held_within(env) or GROUP in self.off:
             return original(env, *args, **kwargs)
         asked = self.switch.guard(GROUP, self.asked_of, original, env, args, kwargs)
         held = Held(self, type(env))
         result = self.call_held(original, env, args, kwargs, held)
+        if type(env) in self.renamed and not self.begins(env, result):
+            return result
         self.switch.guard(GROUP, self.keep, env, held, result, asked)
         return result
+
+    def held_within(self, env: Any) -> bool:
+        """Within a call that may be of an environment; one with other names has none within but itself."""
+        held = self.here.held
+        if held is not None and held.cls in self.renamed and held.cls is not type(env):
+            self.here.held = None
+            self.reject(held.cls)
+            held.let_go()
+        return self.here.held is not None
 
     def call_held(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any, held: Held) -> Any:
         here = self.here
@@ -127,19 +147,34 @@ class HandRolled(Watch):
         cls = type(env)
         if cls in self.verdicts:
             return  # too many calls within, or another of the class was quicker
-        if understand(result) is None:
+        step = understand(result)
+        if step is None or (cls in self.renamed and not self.goes_on(env, step)):
             self.reject(cls)
             held.let_go()
             return
         self.verdicts[cls] = True
         self.saw_step(env, action, result)
 
+    def goes_on(self, env: Any, step: Step) -> bool:
+        """A number for the reward, and an observation like the one that the episode began with."""
+        waiting = self.shared.waiting.get(id(env))
+        if waiting is None or waiting.ref() is not env or step.lanes != 1 or not math.isfinite(number(step.reward)):
+            return False
+        return np.ndim(step.obs) > 0 and np.shape(step.obs) == np.shape(waiting.obs)
+
+    def begins(self, env: Any, result: Any) -> bool:
+        """Whether it may go on with a step: it gave an observation, and others of its class were not left at that."""
+        cls = type(env)
+        self.begun[cls.__qualname__] += 1
+        if cls not in self.verdicts and (result is None or self.begun[cls.__qualname__] > _BEGUN):
+            self.reject(cls)
+        return self.verdicts.get(cls) is not False
+
     def reject(self, cls: type) -> None:
         self.verdicts[cls] = False
         if type.__subclasses__(cls):
             return  # they may be environments, and have the methods from here
-        for name in self.methods:
-            method = vars(cls).get(name)
+        for name, method in list(vars(cls).items()):
             if isinstance(method, FunctionType) and method in self.shared.stand_ins:
                 setattr(cls, name, inspect.unwrap(method, stop=lambda each: each not in self.shared.stand_ins))
 
@@ -163,7 +198,7 @@ class HandRolled(Watch):
 
     def saw_reset(self, env: Any, result: Any, seed: Any, mask: Any) -> None:
         if (known := self.known.get(id(env))) is not None and known.ref() is env:
-            super().saw_reset(env, result, seed, mask)
+            super().saw_reset(env, self.observation(env, result), seed, mask)
         else:
             self.keep(env, Held(self, type(env)), result, (seed, mask))
 
@@ -184,8 +219,21 @@ class HandRolled(Watch):
         known.facts["api"] = step.api
         waiting = self.shared.waiting.pop(id(env), None)
         if waiting is not None and waiting.ref() is env:
-            super().saw_reset(env, waiting.obs, *waiting.asked)
+            if type(waiting.obs) in (tuple, list) and _in_front(waiting.obs, step.obs):
+                self.in_front.add(type(env))
+            super().saw_reset(env, self.observation(env, waiting.obs), *waiting.asked)
         return known
+
+    def observation(self, env: Any, result: Any) -> Any:
+        """Of what `reset` returns, a goal after it left out."""
+        several = type(env) in self.in_front and type(result) in (tuple, list) and len(result)
+        return result[0] if several else result
+
+
+def _in_front(begun: Any, obs: Any) -> bool:
+    """Whether an episode begins with several things, of which the first alone is what steps go on with."""
+    shape = np.shape(obs) if isinstance(obs, np.ndarray) else None
+    return bool(shape) and 1 < len(begun) <= 4 and isinstance(begun[0], np.ndarray) and begun[0].shape == shape
 
 
 # ── finding the classes ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -197,10 +245,14 @@ def install(switch: Switchboard, log: Any) -> None:
 
 
 def consider(watch: HandRolled, cls: type) -> None:
+    names = watch.methods
     if not is_candidate(watch.shared, cls):
-        return
+        names = renamed(watch.shared, cls)
+        if not names:
+            return
+        watch.renamed.add(cls)
     for base in cls.__mro__:
-        for name, told in watch.methods.items():
+        for name, told in names.items():
             if (code := _code(vars(base).get(name))) is not None and is_users(code.co_filename):
                 watch.wrap_method(base, name, told)
 
@@ -209,14 +261,26 @@ def is_candidate(shared: Shared, cls: type) -> bool:
     step, reset = _code(lying_in(cls, "step")), _code(lying_in(cls, "reset"))
     if step is None or reset is None or not (is_users(step.co_filename) or is_users(reset.co_filename)):
         return False
-    if issubclass(cls, _NOT) or hasattr(cls, "zero_grad") or not cls.__weakrefoffset__:
+    if not _may_be_one(shared, cls):
         return False
-    if cover_class(shared, cls):
-        return False  # of a library, though its base keeps its subclasses to itself
     taken = step.co_argcount - 1
     required = taken - len(inspect.unwrap(lying_in(cls, "step")).__defaults__ or ())
     some = taken >= 1 or bool(step.co_flags & inspect.CO_VARARGS)
     return some and required <= _REQUIRED
+
+
+def renamed(shared: Shared, cls: type) -> dict[str, str]:
+    """The methods that begin and step it, where they have other names."""
+    if lying_in(cls, "step") is not None and lying_in(cls, "reset") is not None:
+        return {}
+    found = other_names(cls, is_users)
+    return found if found and _may_be_one(shared, cls) else {}
+
+
+def _may_be_one(shared: Shared, cls: type) -> bool:
+    if issubclass(cls, _NOT) or hasattr(cls, "zero_grad") or not cls.__weakrefoffset__:
+        return False
+    return not cover_class(shared, cls)  # of a library, though its base keeps its subclasses to itself
 
 
 def _code(method: Any) -> CodeType | None:

@@ -139,9 +139,11 @@ class Networks:
         inputs = [each for each in tensors_in((with_tensors(args), kwargs)) if each.numel()]
         rows, how = self._rows(inputs)
         outputs = list(tensors_in(output))[:4]
+        frames = None
         if how not in ("none", "tag"):
             at = min(session.matcher.place, len(inputs) - 1)
-            rows = newest_frames(rows, answers_each(inputs[at], outputs), sure=True)
+            every, rows = rows, newest_frames(rows, answers_each(inputs[at], outputs, module), sure=True)
+            frames = every.reshape(len(rows), -1) if 0 < len(rows) < len(every) else None
         acting = self._is_acting(rows)
         if how not in ("none", "tag") and 0 < (place := session.matcher.place) < len(inputs):
             inputs.insert(0, inputs.pop(place))  # the observation stands first, whatever the order of a dictionary
@@ -166,6 +168,9 @@ class Networks:
         session.called(name, module, acting=acting, grad=torch.is_grad_enabled(), rows=len(rows))
         count = len(rows)
         arrays: dict[str, NDArray[Any]] = {"rows": rows}
+        if acting and frames is not None:
+            audit.refer(frames.ravel())
+            arrays["frames"] = frames  # of each stack all observations, the newest among them
         late = audit.late and not acting  # which rows are learned from, and no more
         if late:
             inputs = outputs = []

@@ -26,6 +26,7 @@ class Call:
     rows: NDArray[np.int64]
     input: NDArray[np.float64] | None
     stats: NDArray[np.float64] | None  # of a wide input: min, max, mean, std of each row
+    frames: NDArray[np.int64] | None = None  # the observations in each stack, where a row is one, while it acts
 
     @property
     def module(self) -> str:
@@ -69,7 +70,9 @@ def _call(audit: Audit, event: Event, part: slice, order: int, update: int, at: 
         array = event.arrays.get(name)
         return None if array is None or array.ndim != 2 else np.asarray(array[part], dtype=np.float64)
 
-    return Call(audit, event, order, update, at, event.arrays["rows"][part], of("input"), of("input_stats"))
+    frames = event.arrays.get("frames")
+    stacks = None if frames is None or len(frames) != len(event.arrays["rows"]) else frames[part]
+    return Call(audit, event, order, update, at, event.arrays["rows"][part], of("input"), of("input_stats"), stacks)
 
 
 def learning(script: Script) -> Iterator[Call]:

@@ -1,6 +1,7 @@
 """Goal rows: rows of a loss beside the steps that they are, where the goal of a step was exchanged in hindsight.
 
-Goals are what stays as it is within every episode and differs between them. Which numbers of an observation the network
+Goals are what stays as it is within every episode and differs between them: a part of the observation, or what the
+network is given beside it. Which numbers of an observation the network
 is given, and where, shows in what it is asked while the program acts. The numbers that are no goal tell which step a
 row of a loss is, whatever became of its goal; and the steps of the environment tell what it pays for reaching one.
 """
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rldebug.evidence.script import Audit, Event, Script
+from rldebug.evidence.script import Audit, Event, Nodes, Script
 from rldebug.forensics.batches import Call, acting, calls_of, owned
 from rldebug.forensics.target_free import Free, asked_batch, free_formula
 from rldebug.forensics.target_twins import world_of
@@ -34,21 +35,6 @@ _TERMS = 24
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
-    """Steps of the environment, each once: what was observed before and after, and paid."""
-
-    before: Array
-    after: Array
-    reward: Array
-
-    @property
-    def steady(self) -> Ints:
-        """Columns that never change within an episode, and differ between episodes."""
-        stays = (self.before == self.after).all(axis=0)
-        return np.flatnonzero(stays & (np.ptp(self.before, axis=0) > 1e-6))
-
-
-@dataclass(frozen=True, eq=False)
 class Inputs:
     """Which column of an observation each column of the input is, while the program acts."""
 
@@ -57,6 +43,26 @@ class Inputs:
     goal: Ints
     goal_of: Ints
     width: int
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Steps of the environment, each once: what was observed before and after, and paid.
+
+    Where the program puts the goal beside the observation, it is what the network was given before, and would have been
+    after; `inputs` says which of it is what.
+    """
+
+    before: Array
+    after: Array
+    reward: Array
+    inputs: Inputs | None = None
+
+    @property
+    def steady(self) -> Ints:
+        """Columns that never change within an episode, and differ between episodes."""
+        stays = (self.before == self.after).all(axis=0)
+        return np.flatnonzero(stays & (np.ptp(self.before, axis=0) > 1e-6))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +104,11 @@ def goal_rows(script: Script) -> tuple[Rows, ...]:
 
 @lru_cache(maxsize=8)
 def steps_of(script: Script) -> Steps | None:
-    """None where no part of the observations is a goal."""
+    """None where neither a part of the observations is a goal, nor what stands beside them."""
+    return _observed(script) or _beside(script)
+
+
+def _observed(script: Script) -> Steps | None:
     width = max((each.nodes.obs.shape[1] for each in script.audits if len(each.nodes)), default=0)
     stays = np.ones(width, dtype=bool)
     parts: list[tuple[Ints, Array, Array, Array]] = []
@@ -122,7 +132,66 @@ def steps_of(script: Script) -> Steps | None:
     return steps if len(np.unique(np.round(steps.before[:, steps.steady], 6), axis=0)) >= _GOALS else None
 
 
+def _beside(script: Script) -> Steps | None:
+    """Of what the network is given to act: the observation, and numbers that it keeps until the episode is over."""
+    given: dict[int, Array] = {}
+    for call in acting(script):
+        if call.input is not None and call.known.all() and len(call.input) == len(call.rows):
+            given.update(zip(call.rows.tolist(), call.input, strict=True))
+    observed = max((each.nodes.obs.shape[1] for each in script.audits if len(each.nodes)), default=0)
+    same = alike(script, observed) if given and observed else None
+    if same is None:
+        return None
+    width = len(same)
+    state = np.flatnonzero(same.any(axis=1))
+    apart = np.flatnonzero(~same.any(axis=1))
+    if not len(state) or not len(apart):
+        return None
+    of = same[state].argmax(axis=1)
+    before: dict[int, Array] = {}
+    after: dict[int, Array] = {}
+    reward: dict[int, float] = {}
+    kept = 0
+    for audit in script.audits:
+        nodes = audit.nodes
+        if not len(nodes) or nodes.obs.shape[1] != observed:
+            continue
+        led = nodes.index(nodes.nxt)
+        good = nodes.acted & ~nodes.phantom & (led >= 0) & np.isfinite(nodes.reward)
+        for episode in episodes_of(nodes):
+            asked = [one for each in nodes.id[episode].tolist() if (one := given.get(each)) is not None]
+            if not asked or any(len(each) != width for each in asked):
+                continue
+            if any((each[apart] != asked[0][apart]).any() for each in asked):
+                return None  # no goal: a clock, an action, a history
+            kept += len(asked) - 1
+            for place in episode[good[episode]].tolist():
+                rows = nodes.obs[[place, led[place]]].astype(np.float64)
+                if np.isfinite(rows).all():
+                    key = int(nodes.id[place])
+                    before[key], after[key], reward[key] = asked[0].copy(), asked[0].copy(), float(nodes.reward[place])
+                    before[key][state], after[key][state] = rows[:, of]
+    if len(before) < _STEPS or kept < _STEPS // 3:
+        return None
+    first, last = np.array(list(before.values())), np.array(list(after.values()))
+    goal = apart[np.ptp(first[:, apart], axis=0) > 1e-6]
+    if not len(goal) or len(np.unique(np.round(first[:, goal], 6), axis=0)) < _GOALS:
+        return None
+    return Steps(first, last, np.array(list(reward.values())), Inputs(state, state, goal, goal, width))
+
+
+def episodes_of(nodes: Nodes) -> Iterator[Ints]:
+    """Places of the nodes of each episode, lane by lane."""
+    order = np.lexsort((nodes.id, nodes.lane, nodes.stream))
+    lane = np.stack([nodes.stream[order], nodes.lane[order]])
+    starts = nodes.first[order] | np.append(True, (lane[:, 1:] != lane[:, :-1]).any(axis=0))
+    cuts = np.flatnonzero(starts)
+    yield from np.split(order, cuts[cuts > 0]) if len(order) else ()
+
+
 def inputs_of(script: Script, steps: Steps) -> Inputs | None:
+    if steps.inputs is not None:
+        return steps.inputs
     same = alike(script, steps.before.shape[1])
     if same is None:
         return None

@@ -6,6 +6,7 @@ are more of them than there were episodes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -121,7 +122,7 @@ def hindsight(script: Script) -> Hindsight | None:
         if own is None or not 1 <= len(columns) < own.shape[1]:
             continue
         goals = len(np.unique(np.round(own[:, columns], 6), axis=0))
-        episodes = _episodes(script, each.term)
+        episodes = _episodes(script, each)
         if episodes and goals > 1.3 * episodes + 4:
             found.append(each)
             most = max(most, (goals, episodes))
@@ -135,19 +136,28 @@ def hindsight(script: Script) -> Hindsight | None:
     known = np.isfinite(free.reward)
     reached = known & (np.abs(free.reward - best) < 1e-5)
     rewards, done = world.reward[world.usable], (world.terminated | world.truncated)[world.usable]
-    length = len(rewards) / max(int(done.sum()), 1)
+    length = len(rewards) / max(int(done.sum()), _begun(script) * len(rewards), 1)
     usual = float((np.abs(rewards - best) < 1e-5).mean())
     audits = len({each.audit.number for each in found})
     return Hindsight(len(found), int(known.sum()), audits, int(reached.sum()), best, length, usual, most, found[0].term)
 
 
-def _episodes(script: Script, term: Event) -> int:
+def _begun(script: Script) -> float:
+    """How often a step is the first after a reset: a program may leave episodes before they end."""
+    steps = sum(int(each.get("steps") or 0) for each in script.streams)
+    return sum(int(each.get("resets") or 0) for each in script.streams) / max(steps, 1)
+
+
+def _episodes(script: Script, asked: Asked) -> int:
     """That had begun by then, in all environments. 0 where they are not all known."""
     total = 0
     for stream in script.streams:
         at = stream.get("at") or []
         updates = np.asarray([each for each in at if isinstance(each, (int, float))])
-        total += int((updates <= term.update).sum()) + int(stream.get("lanes") or 1)
+        total += int((updates <= asked.term.update).sum()) + int(stream.get("lanes") or 1)
         if int(stream.get("episodes") or 0) > len(at):
             return 0
-    return total
+    nodes = asked.audit.nodes
+    if not len(nodes) or not nodes.first.any():
+        return total
+    return max(total, math.ceil(float(nodes.first.mean()) * (int(nodes.id.max()) + 1)))

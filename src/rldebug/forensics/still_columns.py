@@ -44,14 +44,14 @@ def still_columns(script: Script) -> Still | None:
         stays &= (own == after).all(axis=0)
         moves |= not np.array_equal(own, after)
     before, led = _steps(script, width)
+    if not moves or not len(before):
+        return None
     # Of all that a column may be, what changes least.
     often = (before != led).mean(axis=0)
     least = np.where(same, often, np.inf).argmin(axis=1)
     still = np.flatnonzero(stays & same.any(axis=1) & (often[least] > _SELDOM))
     rate = float((before[:, least[still]] != led[:, least[still]]).any(axis=1).mean()) if len(still) else 0.0
     values = max(len(np.unique(own[:, still], axis=0)) for _, _, own, _ in found) if len(still) else 0
-    if not moves or not len(before):
-        return None
     others = np.setdiff1d(np.flatnonzero(same.any(axis=1)), still)
     if len(still) and not _followed(found, before[:, least[others]], led[:, least[others]], others):
         return None

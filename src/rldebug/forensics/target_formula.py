@@ -104,6 +104,9 @@ def of_free(found: Free) -> QFormula:
     share = float(told.mean())
     never = found.masked & ~told  # ends that were paid what no end is paid
     shifted = told.sum() >= 8 and never.sum() >= 5 and (told & found.masked).sum() <= 0.1 * min(told.sum(), never.sum())
+    bare = told & ~found.capped  # where targets are bounded, the others look masked anyhow
+    if (bare & found.added).sum() >= 8:
+        told = bare
     for way, hit in (("follows", told & found.added), ("zero", told & found.masked)):
         if not shifted and told.sum() >= 8 and hit.sum() >= 0.9 * told.sum():
             if way == "follows" and never.sum() > 0.05 * told.sum():

@@ -39,6 +39,7 @@ class Free:
     audit: Array
     ends: dict[float, float]  # how often a reward is that of a terminated step
     often: float  # how often steps terminate
+    capped: Flags  # of `masked`, those that a bound on the targets would make so as well
 
 
 def free_formula(world: World, terms: Sequence[tuple[Audit, Event]]) -> Free | None:
@@ -130,7 +131,10 @@ def _fit(
     if share < _GOOD or (onward & clear).sum() < 0.4 * told.sum() or not _LOW < gamma < _HIGH:
         return None
     audits = len(np.unique(audit[onward & clear]))
-    return Free(name, gamma, share, int(told.sum()), audits, reward, onward & clear, alone & clear, audit, ends, often)
+    masked = alone & clear
+    top, bottom = (np.abs(target - each) <= 5 * tol for each in (target.max(), target.min()))
+    capped = masked & ((top & (f > 0)) | (bottom & (f < 0)))
+    return Free(name, gamma, share, int(told.sum()), audits, reward, onward & clear, masked, audit, ends, often, capped)
 
 
 def _gap(numbers: Array, values: Array) -> Array:

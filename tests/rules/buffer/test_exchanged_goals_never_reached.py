@@ -35,3 +35,18 @@ def test_quiet_where_it_is_computed_anew():
 def test_quiet_where_no_goal_is_exchanged():
     with pytest.raises(NotEnough):
         list(ExchangedGoalsNeverReached().check(relabelled("no-hindsight")))
+
+
+def test_fires_where_the_goal_stands_beside_the_observation_and_the_loop_ends_episodes():
+    (finding,) = found(ExchangedGoalsNeverReached(), relabelled("beside-reward-kept"))
+    assert "reaches the new goal" in finding.seen
+
+
+def test_quiet_where_the_goal_stands_beside_the_observation():
+    assert not found(ExchangedGoalsNeverReached(), relabelled("beside"))
+
+
+def test_episodes_that_the_loop_ends_are_counted(monkeypatch):
+    monkeypatch.setattr(rules, "paid_in_hindsight", lambda _: None)
+    with pytest.raises(NotEnough, match="no goals that were exchanged"):
+        list(ExchangedGoalsNeverReached().check(relabelled("beside-no-hindsight")))

@@ -15,3 +15,12 @@ def test_quiet_where_both_have_the_new_one():
 
 def test_quiet_where_no_goal_is_exchanged():
     assert not found(GoalExchangedInOnePlace(), relabelled("no-hindsight"))
+
+
+def test_fires_where_the_goal_stands_beside_the_observation():
+    (finding,) = found(GoalExchangedInOnePlace(), relabelled("beside-old-goal-next"))
+    assert finding.seen.endswith("in the observation alone")
+
+
+def test_quiet_where_both_have_the_goal_beside_them():
+    assert not found(GoalExchangedInOnePlace(), relabelled("beside"))

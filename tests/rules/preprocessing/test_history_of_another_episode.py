@@ -61,6 +61,66 @@ def program(*, anew: bool = True, flat: bool = False) -> None:
         optimizer.step()
 
 
+SIDE = 9
+
+
+class Pictures:
+    """Of no library; what was just seen is stacked by the program, as many pictures as there are actions."""
+
+    def __init__(self) -> None:
+        self.draw = np.random.default_rng(0)
+
+    def begin(self):
+        self.time = 0
+        return self.look()
+
+    def look(self):
+        return self.draw.integers(0, 256, (SIDE, SIDE)).astype(np.uint8)
+
+    def play(self, action):
+        self.time += 1
+        return self.look(), float(action == 1), self.time >= 7
+
+
+def of_pictures(*, anew: bool = True) -> None:
+    torch.manual_seed(0)
+    env, memory = Pictures(), []
+    net = nn.Sequential(nn.Conv2d(DEEP, 4, 3, stride=2), nn.ReLU(), nn.Flatten(), nn.Linear(64, DEEP))
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+    frames = [env.begin()] * DEEP
+    for step in range(160):
+        stack = np.stack(frames)
+        with torch.no_grad():
+            values = net(torch.as_tensor(stack)[None].float() / 255.0)
+        action = int(values.argmax()) if step % 3 else step % DEEP
+        picture, reward, done = env.play(action)
+        frames = [*frames[1:], picture]
+        memory.append((stack, action, reward, np.stack(frames), done))
+        if done:
+            first = env.begin()
+            frames = [first] * DEEP if anew else [*frames[1:], first]
+        if step < 24 or step % 2:
+            continue
+        drawn = [memory[each] for each in np.random.default_rng(step).integers(0, len(memory), 12)]
+        now, then = (torch.as_tensor(np.stack([each[at] for each in drawn])).float() / 255.0 for at in (0, 3))
+        paid, over = (torch.tensor([float(each[at]) for each in drawn]) for at in (2, 4))
+        with torch.no_grad():
+            target = paid + 0.9 * (1 - over) * net(then).max(1).values
+        chosen = net(now)[torch.arange(12), torch.tensor([each[1] for each in drawn])]
+        optimizer.zero_grad()
+        ((chosen - target) ** 2).mean().backward()
+        optimizer.step()
+
+
+def test_fires_where_a_stack_of_pictures_is_never_filled_anew() -> None:
+    (finding,) = HistoryOfAnotherEpisode().check(watched(lambda: of_pictures(anew=False), overhead_budget=10.0)[1])
+    assert "of the episode before" in finding.seen
+
+
+def test_quiet_where_a_stack_of_pictures_is() -> None:
+    assert not list(HistoryOfAnotherEpisode().check(watched(of_pictures, overhead_budget=10.0)[1]))
+
+
 def found(**how: bool) -> list[Finding]:
     return list(HistoryOfAnotherEpisode().check(watched(lambda: program(**how))[1]))
 

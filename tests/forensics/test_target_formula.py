@@ -1,0 +1,32 @@
+"""Formulas of targets, from what was found of rows that cannot be traced."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rldebug.forensics.target_formula import of_free
+from rldebug.forensics.target_free import _fit
+
+VALUES = np.array([-1.0, 0.0])  # -1 for each step, 0 for the last
+
+
+def endings(*, masked: bool, bound: float | None):
+    draw = np.random.default_rng(0)
+    f = draw.uniform(-3.0, 1.0, 400)
+    reward = np.where(draw.random(400) < 0.25, 0.0, -1.0)
+    target = reward + 0.9 * np.where(masked & (reward == 0.0), 0.0, f)
+    target = target if bound is None else np.minimum(target, bound)
+    audit = np.arange(400) // 100
+    found = _fit("max of lagged", target, f, VALUES, audit, 1e-6, {-1.0: 0.0, 0.0: 1.0}, 0.25)
+    assert found is not None
+    return [(each.kind, each.way) for each in of_free(found).endings]
+
+
+def test_bound_on_targets_looks_like_a_mask_and_is_none():
+    assert endings(masked=False, bound=0.0) == [("terminated", "follows")]
+
+
+def test_mask_is_one_with_a_bound_or_without():
+    assert endings(masked=True, bound=0.0) == [("terminated", "zero")]
+    assert endings(masked=True, bound=None) == [("terminated", "zero")]
+    assert endings(masked=False, bound=None) == [("terminated", "follows")]
