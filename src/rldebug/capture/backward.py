@@ -160,6 +160,8 @@ class Backward:
         roots = [each for each in roots if each.grad_fn is not None]
         if not roots:
             return
+        if not self.session.is_worth_it():
+            return
         site = (name, *calling_line())
         if audit.number != self._audit:
             self._audit, self._walked = audit.number, 0
