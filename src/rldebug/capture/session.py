@@ -328,7 +328,7 @@ class Session:
             return
         self.log.flush()
         happened = self._happened()
-        lacking = {kind: happened[kind] for kind in _KINDS if self._ends[kind] < min(happened[kind], _ENDS)}
+        lacking = {kind: happened[kind] for kind in _KINDS if self._ends[kind] < _ENDS and happened[kind]}
         if lacking:
             self._scouted += 1
             self._begin()
