@@ -1,4 +1,4 @@
-"""The entropy is summed over the rows that the policy loss is averaged over."""
+"""The entropy is summed over rows, and the policy loss averaged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class EntropyNotAveraged(Rule):
-    """The entropy is summed over the rows that the policy loss is averaged over.
+    """The entropy is summed over rows, and the policy loss averaged.
 
     ## What it checks
     How the two terms of one loss are reduced, as it is in the graph: the policy loss is the mean over its rows, and the
@@ -48,7 +48,7 @@ class EntropyNotAveraged(Rule):
     explains: ClassVar[tuple[str, ...]] = ("ENT301",)
 
     losses: int = 4  # with an entropy beside a policy loss
-    rows: int = 8
+    rows: int = 8  # of a loss; over fewer, a sum is nearly a mean
     factor: float = 0.15  # of the entropy, in spreads of the advantage
 
     def check(self, evidence: Script) -> Iterator[Finding]:
