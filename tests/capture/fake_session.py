@@ -17,6 +17,7 @@ class FakeRecording:
     def __init__(self, number: int = 0) -> None:
         self.number = number
         self.walked = self.losses = self.steps = 0
+        self.scouts_for = None
         self.events: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
 
     def event(

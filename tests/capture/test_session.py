@@ -169,3 +169,66 @@ def test_what_is_noted_is_bounded_and_valid(tmp_path):
     noted = [each for each in map(json.loads, lines) if each.get("kind") == "seed"]
     assert len(noted) == 256
     assert noted[0]["odd"] == "nan"
+
+
+class Seldom(gym.Env):
+    """Endless, but for the steps at which it is cut off."""
+
+    observation_space = gym.spaces.Box(-np.inf, np.inf, (2,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, cuts):
+        self.cuts, self.steps, self.draw = cuts, 0, np.random.default_rng(0)
+
+    def reset(self, *, seed=None, options=None):
+        return self.draw.normal(size=2).astype(np.float32), {}
+
+    def step(self, action):
+        self.steps += 1
+        return self.draw.normal(size=2).astype(np.float32), 1.0, False, self.steps in self.cuts, {}
+
+
+def learner(cuts, rounds=24, memory=False):
+    torch.manual_seed(0)
+    env, policy = Seldom(cuts), nn.Linear(2, 2)
+    optimizer = torch.optim.Adam(policy.parameters(), lr=1e-3)
+    obs, _ = env.reset()
+    rows, chosen = [], []
+    for _ in range(rounds):
+        if not memory:
+            rows, chosen = [], []
+        for _ in range(20):
+            rows.append(torch.as_tensor(obs))
+            chosen.append(Categorical(logits=policy(rows[-1])).sample())
+            obs, _, _, cut, _ = env.step(int(chosen[-1]))
+            if cut:
+                obs, _ = env.reset()
+        seen, acted = torch.stack(rows[:40]), torch.stack(chosen[:40])
+        loss = -Categorical(logits=policy(seen)).log_prob(acted).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def cut_rows(script):
+    return sum(int((each.nodes.truncated & (each.nodes.phase >= each.phase)).sum()) for each in script.audits)
+
+
+def test_an_end_that_is_rare_is_waited_for(monkeypatch):
+    monkeypatch.setattr(sessions.Session, "within_budget", lambda self: False)
+    _, script = watched(lambda: learner(set(range(150, 480, 45))))
+    assert cut_rows(script) >= 4
+    assert script.counts["audits"] <= 3 + sessions._KEPT_FOR_ENDS
+    assert all(each.of("loss") for each in script.audits)  # what held no end was dropped
+
+
+def test_nothing_is_waited_for_that_does_not_happen(monkeypatch):
+    monkeypatch.setattr(sessions.Session, "within_budget", lambda self: False)
+    _, script = watched(lambda: learner(set()))
+    assert script.counts["audits"] == 3
+
+
+def test_with_a_memory_no_end_is_waited_for(monkeypatch):
+    monkeypatch.setattr(sessions.Session, "within_budget", lambda self: False)
+    _, script = watched(lambda: learner(set(range(150, 480, 45)), memory=True))
+    assert script.counts["audits"] == 3

@@ -210,3 +210,13 @@ def test_ends_that_come_late_are_looked_at_too() -> None:
     audits = replay(q_target, audits=60).audits
     (fit,) = fit_targets(Script([*map(before_any_end, audits[:45]), *audits[45:]]))
     assert fit.rightly("terminated")
+
+
+@pytest.mark.parametrize(("bootstrap", "way"), [("own", "own"), ("zero", "zero"), ("next", "")])
+def test_three_rollouts_with_one_last_step_each_are_enough(bootstrap: str, way: str) -> None:
+    steps = several(lambda of: gae(of, bootstrap=bootstrap), lanes=1, times=96)
+    assert steps.end.sum() == 3
+    formula = formula_of(steps)
+    assert formula is not None
+    found = [each for each in endings(steps, formula) if each.kind == "rollout"]
+    assert [(each.way, each.right) for each in found] == ([(way, False)] if way else [])

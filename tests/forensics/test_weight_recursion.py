@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from tests.forensics.simulated import Array, Rollout, gae, several
 from tests.programs.formulas import on_policy
 
@@ -25,3 +26,17 @@ def test_a_sign_that_was_lost_is_found() -> None:
     (right,) = fit_weights(on_policy(lambda of: gae(of, lam=1.0), lambda of: -advantages(of)))
     assert right.slope < 0
     assert all(each.slope > 0 for each in fit_weights(on_policy(lambda of: gae(of, lam=1.0), advantages)))
+
+
+def test_a_critic_that_has_hardly_begun_tells_the_discount_too() -> None:
+    """Its values are a thousandth of the advantages: far more than rounding, and far less than any statistics."""
+
+    def faint(of: Rollout) -> Array:
+        of.value, of.final = of.value * 2e-3, of.final * 2e-3
+        made = advantages(of)
+        return np.asarray((made - made.mean()) / made.std())
+
+    found = recursion(several(faint))
+    assert found is not None
+    assert abs(found.gamma - 0.97) < 1e-3
+    assert abs(found.carried - 0.97 * 0.9) < 1e-3

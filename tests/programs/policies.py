@@ -126,9 +126,12 @@ def clipped_loss(bug: str, agent: Agent, critic: nn.Module, reference: Agent, ro
     advantage = (raw - raw.mean()) / (raw.std() + 1e-8)
     new, entropy = agent.logp(s, a)
     ratio = ((logp - new) if bug == "inverted" else (new - logp)).exp()
-    bounds = (-0.2, 0.2) if bug == "clip around 0" else (0.95, 1.05)
+    bounds = {"clip around 0": (-0.2, 0.2), "one bound": (None, 1.05), "bound below": (-0.05, 1.05)}.get(
+        bug, (0.95, 1.05)
+    )
     weight = advantage[:, None] if bug == "pairs" else advantage
-    plain, cut = ratio * weight, ratio.clamp(*bounds) * weight
+    kept = ratio.clamp(min=0.95).clamp(max=1.05) if bug == "bound by bound" else ratio.clamp(*bounds)
+    plain, cut = ratio * weight, kept * weight
     if bug == "larger":
         gain = torch.max(plain, cut)
     elif bug == "dual clip":
@@ -157,7 +160,7 @@ def clipped_loss(bug: str, agent: Agent, critic: nn.Module, reference: Agent, ro
         size = -d if bug == "log-ratio penalty" else d.exp() - d - 1
         return loss + (-0.1 if bug == "divergence rewarded" else 0.1) * size.mean()
     sizes = {"entropy added": 0.01, "entropy drowns": -3.0}
-    return loss + sizes.get(bug, -0.01) * entropy.mean()
+    return loss + sizes.get(bug, -0.01) * (entropy.sum() if bug == "entropy summed" else entropy.mean())
 
 
 def stepwise(bug: str = "", *, days: int = 12, games: int = 6, length: int = 8) -> None:

@@ -162,6 +162,8 @@ class Backward:
         roots = [each for each in roots if each.grad_fn is not None]
         if not roots:
             return
+        if audit.scouts_for is not None and not self.session.is_worth_it():
+            return
         site = (name, *calling_line())
         if audit.number != self._audit:
             self._audit, self._walked = audit.number, 0

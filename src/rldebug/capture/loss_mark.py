@@ -137,6 +137,8 @@ def exponential(node: Node, first: Mark) -> Mark:
 def clamped(node: Node, name: str, first: Mark) -> Mark:
     bounds = number_of(saved(node, "min")), number_of(saved(node, "max"))
     if first.tag in ("ratio", "prob"):
+        low, high = first.clip or (None, None)  # one bound after the other
+        bounds = (low if bounds[0] is None else bounds[0], high if bounds[1] is None else bounds[1])
         return first.but(clip=bounds, of=node)
     if first.tag == "logp" and first.shifted and any(each is not None and abs(each) < _NEAR for each in bounds):
         return first.but(clip=bounds, of=node)  # the logarithm of a ratio; further away it only keeps numbers finite

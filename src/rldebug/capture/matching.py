@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from rldebug.capture.fingerprints import row_fingerprints
 ROWS = 4096  # of a batch that are looked at
 ALIASES = 1 << 16
 _TRIED = 4  # of several tensors that a network is given
+_PARTS = 4  # that are joined to one observation, in any order
 _ENOUGH = 0.5  # of the rows are found: this is the way they went
 _PAIRS = 128
 
@@ -133,6 +135,7 @@ class Matcher:
         self._learned: tuple[list[int], NDArray[np.int64]] = ([], np.empty(0, dtype=np.int64))
         self._looked_like: NDArray[Any] = np.empty((0, 0))  # the rows of these
         self._last: dict[tuple[int, tuple[int, ...]], str] = {}  # (stream, width of the input) -> the way that worked
+        self._order: tuple[int, ...] = ()  # of the parts of an observation, as they were found joined
         self.place = 0  # which of several tensors the rows were found in, the last time
 
     def rows(self, tensors: Sequence[Tensor]) -> tuple[NDArray[np.int64], str]:
@@ -151,7 +154,34 @@ class Matcher:
                 best = (share, ids, how)
             if share == 1.0:
                 break
+        joined = self._joined(tensors) if best[0] < 1.0 or best[2] == "alias" else None
+        if joined is not None and _share(joined) >= (_ENOUGH if best[2] == "alias" else best[0] + 1e-9):
+            self.place = 0
+            return joined, "parts"
         return best[1], best[2]
+
+    def _joined(self, tensors: Sequence[Tensor]) -> NDArray[np.int64] | None:
+        """The parts of an observation that is a dictionary, or a tuple, given as tensors of their own."""
+        if not 1 < len(tensors) <= _PARTS:
+            return None
+        count = len(tensors[0]) if tensors[0].dim() > 1 else 1
+        sizes = [each.numel() // max(count, 1) for each in tensors]
+        likely = [each for each in self._likely() if math.prod(each.shape or ()) == sum(sizes)]
+        if not likely or any((len(each) if each.dim() > 1 else 1) != count for each in tensors):
+            return None
+        arrays = [to_numpy(each) for each in tensors]
+        if any(each is None for each in arrays):
+            return None
+        parts = [each.reshape(count, -1)[:ROWS].astype(np.float32) for each in arrays if each is not None]
+        best: NDArray[np.int64] | None = None
+        known = self._order if len(self._order) == len(parts) else ()
+        for order in dict.fromkeys([known or tuple(range(len(parts))), *permutations(range(len(parts)))]):
+            ids = self._find(np.concatenate([parts[each] for each in order], axis=1))
+            if best is None or _share(ids) > _share(best):
+                best, self._order = ids, order
+            if _share(ids) >= _ENOUGH:
+                break
+        return best
 
     def _promising(self, tensors: Sequence[Tensor]) -> list[int]:
         """A whole batch in a dictionary has actions, rewards and more beside the observations."""
@@ -182,6 +212,30 @@ class Matcher:
                 before.alike, node.alike = node.id, before.id
             self.aliases[fp] = node.id
         return self._learned[1]
+
+    def valued_last(self, array: NDArray[Any], ids: NDArray[np.int64]) -> dict[int, int] | None:
+        """Where the rows learned last were not the current observations but those that steps led to: these are the same
+        again, but for lanes that were reset in between. Of each of those the last observation; None where it is not so.
+        """
+        before, (prints, learned) = self._looked_like, self._learned
+        if array.ndim < 2 or not len(before) or array.reshape(len(array), -1).shape != before.shape:
+            return None
+        if len(ids) != len(learned) or not np.array_equal(ids[ids >= 0], learned[ids >= 0]):
+            return None
+        current = self.log.current(len(learned))
+        if [each.id for each in current] != learned.tolist():
+            return None
+        ends: dict[int, int] = {}
+        for lane in np.flatnonzero(ids < 0).tolist():
+            node = current[lane]
+            near = (self.log.get(node.id - 1), self.log.get(node.id + 1))
+            ended = [each for each in near if each is not None and each.succ == node.id and not each.acted]
+            if not node.first or not ended or (ended[0].stream, ended[0].lane) != (node.stream, node.lane):
+                return None
+            ends[lane] = ended[0].id
+        for lane, last in ends.items():
+            self.aliases[prints[lane]] = last
+        return ends or None
 
     def nearly_learned(self, array: NDArray[Any]) -> bool:
         """Whether rows are all but those learned last: normalised once more, by statistics that have moved a little."""

@@ -152,7 +152,11 @@ class Networks:
         elif (
             how in ("none", "alias")
             and inputs
-            and (session.just_acted_on != audit.log.calls or (how == "none" and self._once_more(inputs[0])))
+            and (
+                session.just_acted_on != audit.log.calls
+                or (how == "none" and self._once_more(inputs[0]))
+                or self._now_acting(inputs[0], rows)
+            )
         ):
             rows, how, acting = self._by_time(inputs, rows, how)
         if how == "none" and not acting and inputs and (found := self.row_tags.find(inputs[0])) is not None:
@@ -261,6 +265,23 @@ class Networks:
         """What follows a step is valued, the statistics of a normaliser move on, and then it is acted on."""
         array = None if torch.is_grad_enabled() else to_numpy(tensor)
         return array is not None and bool(self.session.matcher.nearly_learned(array))
+
+    def _now_acting(self, tensor: Tensor, rows: NDArray[np.int64]) -> bool:
+        """What steps led to is valued, also where an episode ended, and then the current observations are acted on."""
+        array = None if torch.is_grad_enabled() else to_numpy(tensor)
+        ends = None if array is None else self.session.matcher.valued_last(array, rows)
+        if ends is None:
+            return False
+        for event in reversed(self.session.audit.events):
+            if event.call != self.session.log.calls:
+                break
+            if event.kind == "call" and event.detail["acting"] and event.detail["match"] == "alias":
+                event.detail["acting"] = False
+                found = event.arrays["rows"].copy()
+                found[list(ends)] = list(ends.values())
+                event.arrays["rows"] = found
+                self.session.audit.refer(found)
+        return True
 
     def _tag(self, tensor: Tensor, rows: NDArray[np.int64]) -> None:
         if not len(rows):

@@ -49,6 +49,8 @@ class Recording:
     steps: int = 0
     newest: int = 0  # steps before the last loss of a line that had none before
     cut: bool = False  # the program went on learning in this phase
+    scouts_for: dict[str, int] | None = None  # ends of episodes that it is to see, by kind, and how many there were
+    since: float = 0.0  # seconds that audits had taken when it began
     events: list[Event] = field(default_factory=list)
     referred: set[int] = field(default_factory=set)
 

@@ -19,6 +19,7 @@ from rldebug.forensics.target_rows import Flags, Steps
 _HIT = 0.9
 _STRAY = 0.1
 _ROWS = 4
+_FEW = 3  # rows that are enough where every one of them hits, in as many audits: a rollout has one last step
 WIDER = 3.0  # tolerance at ends, in tolerances within
 _APART = 8.0  # two ways are told apart where they differ by this many tolerances
 
@@ -46,7 +47,7 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
 # In the order in which they are believed where several hit alike.
 _WRONG: Mapping[str, tuple[str, ...]] = {
     "terminated": ("follows", "value", "leak", "final", "own", "lost", "itself"),
-    "truncated": ("zero", "follows", "value", "leak"),
+    "truncated": ("zero", "follows", "value", "carried", "leak"),
     "rollout": ("zero", "own", "itself"),
     "first": ("zero", "leak"),
     "before": ("zero",),
@@ -98,6 +99,7 @@ def ways_of(steps: Steps, formula: Formula) -> dict[str, Array]:
         "value": reward + gamma * after + last,
         "final": reward + gamma * steps.value_next + last,
         "leak": reward + formula.on_target * (target - after) + last,
+        "carried": reward + gamma * steps.value_next + formula.on_target * (target - after) + last,
         "own": reward + gamma * steps.value + last,
         "itself": steps.value,
     }
@@ -111,7 +113,7 @@ def _ending(
     kind: str, keep: Flags, steps: Steps, ways: Mapping[str, Array], tol: float, bootstraps: bool
 ) -> Ending | None:
     total = int(keep.sum())
-    if total < _ROWS:
+    if total < _FEW:
         return None
     share = total / len(steps)
     right = [ways[each] for each in _RIGHT[kind] if np.isfinite(ways[each][keep]).any()]
@@ -126,7 +128,7 @@ def _ending(
     best: Ending | None = None
     for way in _WRONG[kind]:
         told = _told(way, keep, ways, right, tol)
-        if told.sum() < _ROWS:
+        if told.sum() < _FEW:
             continue
         hit = told & (np.abs(steps.target - ways[way]) <= tol)
         stray = np.zeros(len(steps), dtype=bool)
@@ -134,13 +136,15 @@ def _ending(
             stray |= told & (np.abs(steps.target - each) <= tol)
         audits = len(np.unique(steps.audit[hit]))
         good = hit.sum() >= _HIT * told.sum() and stray.sum() <= _STRAY * told.sum() and audits >= 2
+        if told.sum() < _ROWS:
+            good = bool((hit == told).all()) and not stray.any() and audits >= _FEW and told.sum() == total
         # A critic may be asked about ends that are time limits only: the others are then seen to be treated rightly.
         beside = keep & ~np.isfinite(ways[way])
         rightly = sum(int((beside & (np.abs(steps.target - each) <= tol)).sum()) for each in right)
         good = good and rightly <= max(_ROWS, 0.25 * hit.sum())
         if good and (best is None or hit.sum() > best.hit):
             best = Ending(kind, way, False, int(told.sum()), int(hit.sum()), audits, share)
-    if best is not None:
+    if best is not None or total < _ROWS:
         return best
     for way in _RIGHT[kind]:
         hit = keep & (np.abs(steps.target - ways[way]) <= tol)
@@ -155,7 +159,9 @@ def _never_asked(keep: Flags, steps: Steps, ways: Mapping[str, Array], tol: floa
     for way in ("zero", "own", "itself"):
         hit = told & (np.abs(steps.target - ways[way]) <= tol)
         audits = len(np.unique(steps.audit[hit]))
-        if told.sum() >= 2 * _ROWS and hit.sum() >= _HIT * told.sum() and audits >= 2:
+        # Its own value is no way to end anything; the reward alone may be an end that nobody was told of.
+        few = way != "zero" and told.sum() == keep.sum() == hit.sum() and audits >= _FEW
+        if few or (told.sum() >= 2 * _ROWS and hit.sum() >= _HIT * told.sum() and audits >= 2):
             return Ending("rollout", way, False, int(told.sum()), int(hit.sum()), audits, share)
     return None
 

@@ -27,6 +27,7 @@ _SHARE = 0.95
 _BATCHES = 6
 _HIT = 0.9
 _ENDS = 4
+_LOOSE, _TIGHT = 3e-4, 1e-5  # tolerances, in spreads of the weights
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,11 @@ def _pooled(steps: Steps) -> list[Steps]:
 
 
 def _of(steps: Steps) -> _Fit | None:
+    # A critic that has hardly begun says nearly nothing: then only rounding tells what its values count.
+    return _within(steps, _LOOSE) or _within(steps, _TIGHT)
+
+
+def _within(steps: Steps, relative: float) -> _Fit | None:
     weight, value, onward = steps.target, steps.value, steps.value_after
     keep: Flags = steps.plain if steps.plain.sum() >= _ROWS else steps.inner
     for each in (weight, steps.reward, value, onward):
@@ -125,7 +131,7 @@ def _of(steps: Steps) -> _Fit | None:
         used = keep & np.isfinite(other)
         if used.sum() < _ROWS:
             continue
-        tol = tolerance(weight[used], relative=3e-4)
+        tol = tolerance(weight[used], relative=relative)
         if min(float(np.std(each[used])) for each in (weight, value, onward, other)) < 20 * tol:
             continue
         varies = float(np.std(steps.reward[used])) > 1e-6

@@ -19,7 +19,8 @@ class AdvantageCarriedOverEnds(Rule):
     ## What it checks
     The targets of the losses are traced back to the steps they belong to, and the formula is worked out by which the
     steps within episodes were made: it fits them down to rounding. In terminated steps the next value is left out, as
-    it should, but γλ times the advantage of the next episode's first step is added.
+    it should, but γλ times the advantage of the next episode's first step is added. Or it is in truncated
+    steps, beside the value of the last observation, which belongs there.
 
     ## Why it matters
     What happened in the next episode is credited to the last actions of this one.
@@ -45,7 +46,7 @@ class AdvantageCarriedOverEnds(Rule):
     reads: ClassVar[str] = "Script"
     aim: ClassVar[str] = "formula"
 
-    rows: int = 4  # terminated steps
+    rows: int = 4  # steps that end an episode
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)
@@ -53,7 +54,7 @@ class AdvantageCarriedOverEnds(Rule):
             raise NotEnough("the formula of no target was found")
 
         for fit in fits:
-            ended = fit.ending("terminated", "leak") or fit.ending("truncated", "leak")
+            ended = fit.ending("terminated", "leak") or fit.ending("truncated", "leak", "carried")
             if (
                 ended is not None
                 and ended.audits >= 2
@@ -65,6 +66,6 @@ class AdvantageCarriedOverEnds(Rule):
                     where=fit.where,
                     seen=f"the next episode's advantage is added in {ended.hit} of {ended.rows} {ended.kind} steps",
                     expected="nothing of the next episode where one ended",
-                    help="multiply the carried sum by (1 - done) too",
+                    help="multiply the carried sum by (1 - done) too, where done is an end of either kind",
                     confidence=0.97,
                 )

@@ -47,7 +47,7 @@ class LastStepLeftOut(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    rows: int = 4  # that are the last of a rollout
+    rows: int = 3  # that are the last of a rollout
     often: float = 0.01  # share of all steps that are the last of a rollout
 
     def check(self, evidence: Script) -> Iterator[Finding]:

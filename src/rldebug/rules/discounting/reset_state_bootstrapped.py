@@ -47,7 +47,7 @@ class ResetStateBootstrapped(Rule):
     aim: ClassVar[str] = "next"
     follows: ClassVar[tuple[str, ...]] = ("DIS300",)
 
-    rows: int = 6  # truncated steps
+    rows: int = 4  # truncated steps
     often: float = 0.002  # share of all steps that are truncated
 
     def check(self, evidence: Script) -> Iterator[Finding]:

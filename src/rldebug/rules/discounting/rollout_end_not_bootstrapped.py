@@ -49,7 +49,7 @@ class RolloutEndNotBootstrapped(Rule):
     reads: ClassVar[str] = "Script"
     aim: ClassVar[str] = "next"
 
-    rows: int = 4  # that are the last of a rollout
+    rows: int = 3  # that are the last of a rollout
     often: float = 0.015  # share of all steps that are the last of a rollout
 
     def check(self, evidence: Script) -> Iterator[Finding]:
