@@ -39,7 +39,7 @@ class EndOfOneLaneRestartsOthers(Rule):
     Reset the lanes that ended, and no others: `state = torch.where(mask, fresh, state)`.
 
     ## When it is fine
-    Lanes that are players of one game, which begins anew for all of them. Then the end of one is the end of all: say so.
+    Lanes that are players of one game, which begins anew for all of them. Then the end of one is that of all: say so.
 
     ## References
     TorchRL, *EnvBase* (`_reset` and partial resets). Gymnasium, *VectorEnv*.
