@@ -1,4 +1,4 @@
-"""Training goes on with loaded weights, and learns from a memory that is all but empty."""
+"""Training goes on with loaded weights and an empty memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryNotRestored(Rule):
-    """Training goes on with loaded weights, and learns from a memory that is all but empty.
+    """Training goes on with loaded weights and an empty memory.
 
     ## What it checks
     Weights came out of a file. The first batches that are learned from after that hold the same few steps over and
@@ -48,7 +48,7 @@ class MemoryNotRestored(Rule):
 
     rows: int = 16  # of a batch, at least
     share: float = 1 / 3  # of its rows that are different steps, at most
-    batches: int = 8
+    batches: int = 8  # that are looked at
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         read = [

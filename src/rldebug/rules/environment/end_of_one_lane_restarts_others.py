@@ -1,4 +1,4 @@
-"""Where the episode of one lane ends, the others are set back as well, and nobody is told."""
+"""Where an episode ends, the other lanes are set back as well."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class EndOfOneLaneRestartsOthers(Rule):
-    """Where the episode of one lane ends, the others are set back as well, and nobody is told.
+    """Where an episode ends, the other lanes are set back as well.
 
     ## What it checks
     In a vector of environments, how far each observation lies from the one before, within episodes. Steps just after
