@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 import gymnasium
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ rule = EndOfOneLaneRestartsOthers()
 class Walks(VectorEnv):
     """Walkers, as rows of two arrays; whoever comes to an end begins anew."""
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata: ClassVar = {"autoreset_mode": AutoresetMode.SAME_STEP}
 
     def __init__(self, whole, lanes=6, limit=40):
         self.whole, self.num_envs, self.limit = whole, lanes, limit

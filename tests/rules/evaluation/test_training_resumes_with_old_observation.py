@@ -24,7 +24,8 @@ def with_a_last_test(fault):
 
 
 def test_fires_although_another_environment_is_played_later():
-    assert "from before a reset" in fires(rule, watched(lambda: with_a_last_test("shared"), overhead_budget=1.0)[1]).seen
+    script = watched(lambda: with_a_last_test("shared"), overhead_budget=1.0)[1]
+    assert "from before a reset" in fires(rule, script).seen
 
 
 def test_quiet_where_both_are_environments_of_their_own():
