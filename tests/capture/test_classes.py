@@ -1,7 +1,9 @@
 """Classes of the program's own code, as they are made; and nobody between the class and the code around it."""
 
 import builtins
+import copy
 import gc
+import pickle
 import sys
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
@@ -27,6 +29,18 @@ def looking(look=None):
     finally:
         switch.undo()
     assert not switch.broken, switch.broken
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_what_makes_classes_is_pickled_and_copied_by_its_name(copied):
+    """All builtins are among the globals of a module, and those may be saved: by a callback that keeps them."""
+    original = builtins.__build_class__
+    with looking():
+        held = {"builtins": vars(builtins)["__build_class__"]}
+        assert held["builtins"] is not original
+        assert copied(held)["builtins"] is held["builtins"]
+        sent = pickle.dumps(held)
+    assert pickle.loads(sent)["builtins"] is original  # elsewhere, where nobody watches
 
 
 def test_each_class_once():

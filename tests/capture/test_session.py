@@ -128,6 +128,24 @@ def test_audits_stay_within_the_budget(tmp_path, monkeypatch):
     assert none.counts["audits"] == 3 < all_.counts["audits"]
 
 
+def test_an_optimizer_that_joins_later_is_looked_at_although_the_budget_is_spent(tmp_path, monkeypatch):
+    monkeypatch.setattr(sessions, "_GRACE", 0.0)
+
+    def program():
+        for _ in range(4):
+            actor_critic(8)
+
+    _, script = watched(program, tmp_path, overhead_budget=1e-9)
+    looked = [each.update for each in script.audits if each.of("loss") and each.acting]
+    first, second, third, fourth = ([each for each in looked if each // 8 == sitting] for sitting in range(4))
+    assert len(first) == 3
+    assert len(second) >= 2 <= len(third)
+    assert not fourth
+    for audit in script.audits:
+        for term in audit.terms("policy"):
+            assert (term.arrays["rows"] >= 0).all()
+
+
 def test_the_folder_stays_small(tmp_path, monkeypatch):
     monkeypatch.setattr(sessions, "_KEPT", 20)
     session = Session(tmp_path)

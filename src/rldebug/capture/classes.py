@@ -31,6 +31,12 @@ def when_defined(switch: Switchboard, group: str, look: Callable[[type], Any]) -
     def make(original: Any) -> Any:
         class Builder:
             __call__ = _Lookup(original, lambda name: switch.guard(group, newest.look_at, name))
+            __module__ = "builtins"
+
+            def __reduce__(self) -> str:
+                # By name, as the original. Who pickles the globals of a module has all builtins among them: a callback
+                # of Stable-Baselines3 keeps those of the library, and is saved with the model where a schedule uses it.
+                return "__build_class__"
 
         return Builder()
 

@@ -33,6 +33,8 @@ from rldebug.evidence.crash import Crash
 from rldebug.evidence.script import Event, encode_audit
 
 _FIRST = 3  # phases with updates that are audited whatever they cost
+_JOINED = 2  # phases that are audited in any case when an optimizer joins after those: a second sitting, a next stage
+_JOINS = 2  # so often
 _KEPT = 48  # audits on disk; when there are more, every other one of the older ones is taken away
 _WINDOW = 16  # env calls that an audit spans at least: a phase of DQN is a single one
 _UPDATES = 12  # updates that an audit spans at least where there is no environment
@@ -104,6 +106,8 @@ class Session:
         self._played_on = _LEFT_ALONE  # env calls after which a phase is no longer one of learning
         self._stepped = False  # an optimizer has stepped since the last call of an environment
         self._next_audit = 0  # phase
+        self._owed = 0  # audits that are made whatever they cost
+        self._joins = 0
         self._next_update = 0  # where there is no environment
         self._drawn = False  # something was sampled since the last update
         self._draws = 0  # audits that began with sampling
@@ -198,6 +202,15 @@ class Session:
         if self.listener is not None:
             self._safely("listening", self.listener.stepped)
 
+    def joined(self) -> None:
+        """An optimizer steps for the first time. What a program makes and trains later on is to be seen at its start as
+        well, also where the budget is spent: the model that was loaded, the agent of the next stage."""
+        seen = self.audit is not None and self.audit.evaluation is None
+        if seen or self.audits < _FIRST or self._owed or self._joins >= _JOINS or not self.options.overhead_budget:
+            return
+        self._joins += 1
+        self._owed, self._next_audit = _JOINED, self.phase
+
     def drew(self) -> None:
         """Before something is sampled. A program without environment writes what it learns from: it is looked at from
         there on, through some updates, until it writes again."""
@@ -283,7 +296,7 @@ class Session:
                 self._end()
                 self._look()
         elif self.phase >= self._next_audit:
-            if self._affordable():
+            if self._owed or self._affordable():
                 self._look()
                 self._begin()
             else:
@@ -394,7 +407,9 @@ class Session:
             if audit.evaluation is None:
                 if audit.steps:  # the first has shown how long it takes until each loss has had its turn
                     self._seen = audit.newest + SEEN
-                self._next_audit = self.phase if self.audits < _FIRST else self.phase + max(1, self.phase // 8)
+                self._owed = max(self._owed - 1, 0)
+                soon = self.audits < _FIRST or self._owed
+                self._next_audit = self.phase if soon else self.phase + max(1, self.phase // 8)
             if self.audits == _FIRST:
                 self._safely("looking for copies", self._find_copies)
             self._count_learned(audit)

@@ -271,6 +271,8 @@ class Stepping:
         known.steps += 1
         if not known.name:
             self._tell(known)
+        if known.steps == 1:
+            self.session.joined()
         grad = optimizer.param_groups[0]["params"][0].grad
         if known.backwards == self.backwards and grad is known.last_grad():
             known.idle += 1

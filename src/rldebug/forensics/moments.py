@@ -23,6 +23,31 @@ def moments_of(script: Script, lanes: int) -> tuple[set[Moment], dict[Moment, li
     return current, others
 
 
+def moments_in(script: Script, stream: int, lanes: int) -> tuple[set[Moment], dict[Moment, list[Call]]]:
+    """The same of one environment among several, in audits in which only its own steps were counted: then every call on
+    its newest observations comes as many env calls later as it has seen."""
+    current, others = moments_of(script, lanes)
+    own: dict[Moment, bool] = {}
+    for call in calls_of(script):
+        moment = (call.audit.number, int(call.at or 0))
+        if moment in current and call.event.get("acting") and len(call.rows) == lanes and _of(call, stream):
+            own[moment] = lag(call) == 0
+    mixed = {number for (number, _), alone in own.items() if not alone}
+    return (
+        {each for each in own if each[0] not in mixed},
+        {
+            each: kept
+            for each, calls in others.items()
+            if each[0] not in mixed and (kept := [call for call in calls if _of(call, stream)])
+        },
+    )
+
+
+def _of(call: Call, stream: int) -> bool:
+    places = call.places
+    return bool((places >= 0).all() and (call.audit.nodes.stream[places] == stream).all())
+
+
 def lag(call: Call) -> int:
     """Env calls since the newest observation that it was given."""
     assert call.at is not None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rldebug.evidence.script import Script
+from rldebug.evidence.script import Audit, Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import Call, ambiguous
-from rldebug.forensics.moments import lag, moments_of
+from rldebug.forensics.moments import lag, moments_in, moments_of
+from rldebug.forensics.roles import roles_of
 from rldebug.rule import NotEnough, Rule
 
 
@@ -53,15 +54,21 @@ class TrainingResumesWithOldObservation(Rule):
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         streams = [each for each in evidence.streams if each["steps"] or each["resets"]]
-        if len(streams) != 1 or any(each.get("what") == "thread" for each in evidence.noted("thread")):
+        main = next((each for each in streams if int(each["index"]) == roles_of(evidence).stream), None)
+        if main is None or any(each.get("what") == "thread" for each in evidence.noted("thread")):
             return
-        lanes = int(streams[0]["lanes"])
-        current, moments = moments_of(evidence, lanes)
+        index, lanes = int(main["index"]), int(main["lanes"])
+        alone = len(streams) == 1
+        current, moments = moments_of(evidence, lanes) if alone else moments_in(evidence, index, lanes)
         if len(current) < 20:
             raise NotEnough(f"the network was seen to act {len(current)} times")
-        steps = (
-            sum(int((each.nodes.acted & (each.nodes.phase >= each.phase)).sum()) for each in evidence.audits) // lanes
-        )
+        if alone:
+            steps = sum(_steps(each, index) for each in evidence.audits) // lanes
+        else:
+            steps = sum(
+                _steps(each, index, [at for number, at in current if number == each.number]) // lanes
+                for each in evidence.audits
+            )
         if len(current) < self.asked * steps:
             return  # actions are also drawn at random: then it may be asked about others in between
         old = [calls[0] for moment, calls in moments.items() if moment not in current and self._resumed(calls)]
@@ -89,3 +96,12 @@ class TrainingResumesWithOldObservation(Rule):
             if not (nodes.first & between).any() or not nodes.acted[nodes.call == call.at].any():
                 return False
         return bool(calls)
+
+
+def _steps(audit: Audit, stream: int, moments: Sequence[int] | None = None) -> int:
+    """Steps that were taken in an audit, of all lanes; or between the first and the last of some moments."""
+    nodes = audit.nodes
+    taken = nodes.acted & (nodes.phase >= audit.phase) & (nodes.stream == stream)
+    if moments is not None:
+        taken &= (nodes.call >= min(moments, default=0)) & (nodes.call <= max(moments, default=-1))
+    return int(taken.sum())

@@ -1,0 +1,121 @@
+"""Where an episode ends, the other lanes are set back as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from rldebug.evidence.script import Nodes, Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.node_places import begins
+from rldebug.forensics.worlds import name_of, training_streams
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndOfOneLaneRestartsOthers(Rule):
+    """Where an episode ends, the other lanes are set back as well.
+
+    ## What it checks
+    In a vector of environments, how far each observation lies from the one before, within episodes. Steps just after
+    the end of an episode in another lane are held against all others: most of them go further in some element than
+    any of the others does.
+
+    ## Why it matters
+    The episodes of the other lanes are cut there, without a flag. Values are carried from where one episode broke off
+    to where the next begins, so that critic and advantages learn from steps that no action made.
+
+    ## Likely causes
+    1. The vector is reset as a whole where one lane ends: `if done.any(): self.reset()`. Confirm: print the lanes that
+       are reset.
+    2. `_reset` of a batched TorchRL environment does not look at the mask `"_reset"` that it is given. Confirm: print
+       it, and the state before and after.
+    3. The mask has another shape than the state, and is broadcast. Confirm: print both shapes.
+
+    ## What to try first
+    Reset the lanes that ended, and no others: `state = torch.where(mask, fresh, state)`.
+
+    ## When it is fine
+    Lanes that are players of one game, which begins anew for all of them. Then the end of one is that of all: say so.
+
+    ## References
+    TorchRL, *EnvBase* (`_reset` and partial resets). Gymnasium, *VectorEnv*.
+    """
+
+    code: ClassVar[str] = "ENV318"
+    name: ClassVar[str] = "end-of-one-lane-restarts-others"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "reset"
+    explains: ClassVar[tuple[str, ...]] = ("ENV308",)
+
+    beside: int = 12  # steps beside the end of an episode
+    others: int = 100  # steps that are not
+    further: float = 0.6  # share of the former that go further than all of the latter
+    calls: int = 4  # in which that was so
+    narrow: int = 16  # others for each element: so rarely is one of a few numbers the largest by chance
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        most = 0
+        for stream in training_streams(evidence):
+            if int(stream.get("lanes") or 1) < 2 or len(stream.get("shape") or ()) != 1:
+                continue
+            steps = [_steps(audit.nodes, int(stream["index"])) for audit in evidence.audits]
+            found = [each for each in steps if each is not None]
+            if not found:
+                continue
+            jump, beside, call = (np.concatenate(each) for each in zip(*found, strict=True))
+            count = int(beside.sum())
+            most = max(most, count)
+            if count < self.beside or (~beside).sum() < max(self.others, self.narrow * jump.shape[1]):
+                continue
+            usual = jump[~beside].max(axis=0)
+            far = (jump[beside] > usual * 1.01 + 1e-6).any(axis=1)
+            if far.mean() < self.further or len(np.unique(call[beside][far])) < self.calls:
+                continue
+            yield self.finding(
+                f"where the episode of one lane ends, {name_of(stream)} sets the others back too",
+                seen=f"{int(far.sum())} of {count} steps just after the end of an episode in another lane go further "
+                f"than any of {int((~beside).sum())} other steps, and none of them is flagged as an end",
+                expected="lanes that go on as they were, whatever happens in another one",
+                help="reset the lanes that ended, and no others",
+                confidence=0.9,
+            )
+            return
+        if most < self.beside:
+            raise NotEnough(f"{most} steps beside the end of an episode in another lane, needs {self.beside}")
+
+
+def _steps(nodes: Nodes, stream: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Of each step within an episode how far it goes, element by element; whether another lane ended in the call that
+    gave it or in the one before, and the call."""
+    own = (nodes.stream == stream) & ~nodes.phantom
+    ended = nodes.index(nodes.nxt[own & (nodes.terminated | nodes.truncated)])
+    ends = nodes.call[ended[ended >= 0]]
+    # Where a lane has just begun, it was this lane that ended: its first step is like any other, and says nothing.
+    places = np.flatnonzero(own & nodes.acted & ~nodes.terminated & ~nodes.truncated & ~begins(nodes))
+    reached = nodes.index(nodes.nxt[places])
+    places, reached = places[reached >= 0], reached[reached >= 0]
+    jump = np.abs(nodes.obs[reached] - nodes.obs[places]).astype(np.float64)
+    known = np.isfinite(jump).all(axis=1)
+    if not jump.shape[1] or not known.any():
+        return None
+    places, reached, jump = places[known], reached[known], jump[known]
+    same, after = np.isin(nodes.call[reached], ends), np.isin(nodes.call[places], ends)
+    # One that resets itself sets the others back in the step that ends; one that is reset, before the step after it.
+    return _of(jump, same, after, nodes.call[reached])
+
+
+def _of(
+    jump: np.ndarray, same: np.ndarray, after: np.ndarray, call: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    usual = jump[~(same | after)]
+    if not len(usual):
+        return jump, same | after, call
+    far = (jump > usual.max(axis=0) * 1.01 + 1e-6).any(axis=1)
+    beside = same if far[same].sum() > far[after].sum() else after
+    keep = beside | ~(same | after)
+    return jump[keep], beside[keep], call[keep]
