@@ -71,7 +71,14 @@ def program(fault: str = "", rounds: int = 14) -> None:
         if each % 3 == 2:
             played = [env] if fault == "shared" else tests
             for number, test in enumerate(played):
-                play(net, test, draw=number == 1 and fault == "draws", forget=fault == "forgets", steps=5 if fault == "leaves" else 99, keeps=fault == "keeps")
+                play(
+                    net,
+                    test,
+                    draw=number == 1 and fault == "draws",
+                    forget=fault == "forgets",
+                    steps=5 if fault == "leaves" else 99,
+                    keeps=fault == "keeps",
+                )
 
 
 @torch.no_grad()
