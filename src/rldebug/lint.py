@@ -10,7 +10,7 @@ from pathlib import Path
 from rldebug import catalogue
 from rldebug.config import Config
 from rldebug.diagnose import diagnose
-from rldebug.evidence.source import Source, SourceError, python_files, read_source
+from rldebug.evidence.source import Source, SourceError, python_files, read_source, together
 from rldebug.finding import Edit, Finding, Report, rank
 
 
@@ -36,7 +36,7 @@ def lint(paths: Iterable[Path | str], config: Config) -> Linted:
     # What is configured may name rules that read something else: then all of them must be known.
     plain = not (config.select or config.ignore or config.rules)
     with catalogue.narrowed(frozenset({"Source"}) if plain else None):
-        reports = [diagnose([each], config=config, command="lint") for each in sources]
+        reports = [diagnose([each], config=config, command="lint") for each in together(sources)]
     findings = rank(finding for each in reports for finding in each.findings)
     broken = {name: trace for each in reports for name, trace in each.broken.items()}
     exit = 2 if problems or broken else int(any(each.severity != "note" for each in findings))

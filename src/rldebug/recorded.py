@@ -25,7 +25,7 @@ from rldebug.evidence.generations import Generations, read_generations
 from rldebug.evidence.graph import Graph, read_graph
 from rldebug.evidence.run import Run, read_run
 from rldebug.evidence.script import Script, read_script
-from rldebug.evidence.source import Source, read_settings, read_sources
+from rldebug.evidence.source import Source, read_settings, read_sources, together
 from rldebug.evidence.timing import Timing
 from rldebug.evidence.timings.reading import TimingError, read_timing
 from rldebug.finding import Finding, Report
@@ -120,7 +120,7 @@ def _as_run(folder: Path, sources: tuple[Source, ...], script: Script | None) ->
     options = {str(each.get("name")): each.get("value") for each in told}
     settings = read_settings(folder)
     try:
-        return tuple(as_run(each, settings.get(each.file, {}), options) for each in sources)
+        return tuple(together([as_run(each, settings.get(each.file, {}), options) for each in sources]))
     except RecursionError:
         return sources
 

@@ -71,17 +71,26 @@ def program(fault: str = "", rounds: int = 14) -> None:
         if each % 3 == 2:
             played = [env] if fault == "shared" else tests
             for number, test in enumerate(played):
-                play(net, test, draw=number == 1 and fault == "draws", forget=fault == "forgets")
+                play(
+                    net,
+                    test,
+                    draw=number == 1 and fault == "draws",
+                    forget=fault == "forgets",
+                    steps=5 if fault == "leaves" else 99,
+                    keeps=fault == "keeps",
+                )
 
 
 @torch.no_grad()
-def play(net: Net, env: Corridor, *, draw: bool, forget: bool) -> None:
+def play(net: Net, env: Corridor, *, draw: bool, forget: bool, steps: int, keeps: bool) -> None:
+    state = torch.zeros(1, 8)
     for episode in range(3):
         obs, _ = env.reset(seed=100 + episode)
-        state, over = torch.zeros(1, 8), False
-        while not over:
+        state = state if keeps else torch.zeros(1, 8)
+        for _ in range(steps):
             scores, following = net(torch.as_tensor(obs)[None], state)
             state = state if forget else following
             action = torch.distributions.Categorical(logits=scores).sample() if draw else scores.argmax(-1)
             obs, _, ended, cut, _ = env.step(int(action))
-            over = ended or cut
+            if ended or cut:
+                break

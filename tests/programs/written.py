@@ -9,14 +9,15 @@ from rldebug.diagnose import diagnose
 from rldebug.evidence.run import Run
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding
-from tests.programs import played, token_critic, token_styles, tokens
+from tests.programs import examined, played, token_critic, token_styles, tokens
 from tests.watched import watched
 
 
 @cache
 def seen(kind: str, fault: str) -> tuple[Run, Script]:
     styles = {"stepwise": token_styles.stepwise, "listed": token_styles.listed, "dialogue": token_styles.dialogue}
-    program = {"groups": tokens.program, "critic": token_critic.program, "played": played.program, **styles}[kind]
+    worlds = {"played": played.program, "examined": examined.program}
+    program = {"groups": tokens.program, "critic": token_critic.program, **worlds, **styles}[kind]
     return watched(lambda: program(fault), overhead_budget=1.0)
 
 

@@ -19,6 +19,7 @@ FAULTS = {
     "encoder-cut-off": "GRA305",
     "returns-left-behind": "NRM363",
     "evaluation-env-updates": "NRM305",
+    "own-wrapper-normalises-anew": "NRM362",
 }
 GAMMA, LENGTH, UPDATES = 0.95, 20, 12
 
@@ -43,6 +44,25 @@ class Tank(gym.Env[Any, Any]):
 
     def _look(self) -> Any:
         return np.array([self.level, self.rain], dtype=np.float32)
+
+
+class Scaled(gym.ObservationWrapper[Any, Any, Any]):
+    """Written by hand: mean and squares in a dict, which the one of the evaluation may be given."""
+
+    def __init__(self, env: Any, kept: dict[str, Any] | None = None) -> None:
+        super().__init__(env)
+        self.learns, self.past = kept is None, np.zeros(2)
+        self.kept = kept or {"count": 1e-3, "mean": np.zeros(2), "squares": np.zeros(2)}
+
+    def observation(self, observation: Any) -> Any:
+        kept, self.past = self.kept, np.asarray(observation, dtype=float)
+        if self.learns:
+            kept["count"] += 1
+            away = self.past - kept["mean"]
+            kept["mean"] = kept["mean"] + away / kept["count"]
+            kept["squares"] = kept["squares"] + away * (self.past - kept["mean"])
+        spread = np.sqrt(kept["squares"] / kept["count"]) + 1e-2
+        return np.clip((self.past - kept["mean"]) / spread, -5, 5).astype(np.float32)
 
 
 class Encoder(nn.Module):
@@ -93,6 +113,9 @@ def program(fault: str = "") -> None:
     env: Any = Tank() if fault == "no-normaliser" else NormalizeObservation(Tank())
     bare = fault in ("evaluation-env-bare", "no-normaliser")
     test: Any = Tank() if bare else NormalizeObservation(Tank())
+    if fault.startswith("own-wrapper"):
+        env = Scaled(Tank())
+        test = Scaled(Tank(), copy.deepcopy(env.kept) if fault.endswith("anew") else env.kept)
     if fault == "returns-left-behind":
         env = NormalizeObservation(NormalizeReward(Tank(), gamma=GAMMA))
     net = Net(fault)
@@ -126,6 +149,6 @@ def program(fault: str = "") -> None:
         loss.backward()
         optimizer.step()
         if update % 3 == 2 and fault != "no-evaluation":
-            if fault != "evaluation-env-normalises-anew" and not bare:
+            if fault != "evaluation-env-normalises-anew" and not bare and not fault.startswith("own"):
                 test.obs_rms, test.update_running_mean = env.obs_rms, fault == "evaluation-env-updates"
             evaluate(net, test, seed=7000)

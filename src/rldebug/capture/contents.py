@@ -155,12 +155,21 @@ def held_of(optimizer: Optimizer, found: Contents, pointers: set[int], copies: s
     return {
         "state": held,
         "of": len(state),
+        "steps": max((_steps(each) for each in optimizer.state.values() if isinstance(each, dict)), default=0),
         "whole": any(each is optimizer for each in found.optimizers),
         "weights": len(weights),
         "lacking": lacking if len(lacking) <= _NAMED else None,  # places among the weights; None: more than are told
         "lacks": len(lacking),
         "shapes": [list(weights[place].shape) for place in lacking[:_SHAPES]],
     }
+
+
+def _steps(state: dict[Any, Any]) -> int:
+    """As it counts them itself; 0 where it does not, or where one would have to wait for a device."""
+    count = state.get("step", 0)
+    if isinstance(count, Tensor) and (count.device.type != "cpu" or count.numel() != 1):
+        return 0
+    return int(count) if isinstance(count, (int, float, Tensor)) else 0
 
 
 def has_weight(weight: Tensor, found: Contents, pointers: set[int], copies: set[Signature]) -> bool:

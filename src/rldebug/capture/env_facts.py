@@ -116,7 +116,7 @@ def _instances(layers: list[Any]) -> int | None:
     for each in layers:
         envs = attribute(each, "envs")
         if isinstance(envs, (list, tuple)) and 0 < len(envs) <= _LANES:
-            return len({id(next((part for part in chain(lane) if not _library(part)), lane)) for lane in envs})
+            return len({id(next((part for part in chain(lane) if not library(part)), lane)) for lane in envs})
     return None
 
 
@@ -138,7 +138,7 @@ def _reworks(layer: Any) -> bool:
     return code is not None and not _DRAWS & set(code.co_names)
 
 
-def _library(layer: Any) -> bool:
+def library(layer: Any) -> bool:
     """A wrapper that keeps to its environment. One of the user's may be a view of its own on a shared world."""
     return type(layer).__module__.startswith(("gymnasium.wrappers", "gym.wrappers", "stable_baselines3."))
 

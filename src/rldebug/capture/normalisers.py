@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rldebug.capture.env_calls import shared_by
-from rldebug.capture.env_facts import attribute, chain
+from rldebug.capture.env_facts import attribute, chain, library, lying_in
 
 if TYPE_CHECKING:
     from rldebug.capture.session import Session
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 GROUP = "networks"
 _ENVS = 16
 _ELEMENTS = 16  # of an observation
+_HELD = 32  # attributes of a layer that are looked into
+_ARRAYS = 4
+_PAIR = 2  # arrays that statistics are made of: a mean and a measure of spread
 
 
 def install(session: Session) -> None:
@@ -33,8 +36,16 @@ def install(session: Session) -> None:
         ]
         found = [{"stream": stream, **told} for stream, env in living for told in normalisers(env)]
         paid = [{"stream": stream, **told} for stream, env in living for told in reward_normalisers(env)]
-        if found or paid:
-            session.note("normalisers", audit=recording.number, environments=found[:_ENVS], rewards=paid[:_ENVS])
+        steps = {each.index: (each.steps, each.shape) for each in session.log.streams}
+        kept = {  # an environment and its wrappers are known one by one
+            (stream, told["kept"]): {"stream": stream, "steps": steps[stream][0], **told}
+            for stream, env in living
+            for told in own_statistics(env, steps[stream][1])
+        }
+        own = list(kept.values())
+        if found or paid or own:
+            parts = {"environments": found[:_ENVS], "rewards": paid[:_ENVS], "own": own[:_ENVS]}
+            session.note("normalisers", audit=recording.number, **parts)
 
     session.on_audit.append(lambda recording: session.switch.guard(GROUP, tell, recording))
 
@@ -59,6 +70,36 @@ def reward_normalisers(env: Any) -> Iterator[dict[str, Any]]:
         kept = next((each for name in ("ret_rms", "return_rms") if (each := attribute(layer, name)) is not None), None)
         if kept is not None and attribute(layer, "norm_reward") is not False:
             yield _told(layer, kept)
+
+
+def own_statistics(env: Any, shape: Any) -> Iterator[dict[str, Any]]:
+    """Each layer of the program's own that keeps arrays of the shape of an observation: such as means and variances."""
+    if not shape or len(shape) != 1:
+        return
+    for layer in list(chain(env))[:-1]:
+        if library(layer):
+            continue
+        for path, holder in _holders(layer):
+            arrays = {name: each for name, each in holder.items() if _like(each, shape)}
+            if len(arrays) >= _PAIR:
+                told = {str(name): _elements(each) for name, each in list(arrays.items())[:_ARRAYS]}
+                yield {"what": type(layer).__name__, "path": path, "kept": id(holder), "arrays": told}
+
+
+def _holders(layer: Any) -> Iterator[tuple[str, dict[Any, Any]]]:
+    """What lies in the layer itself, in its dicts, and in its plain objects: an environment is a layer of its own."""
+    own = getattr(layer, "__dict__", None)
+    if not isinstance(own, dict):
+        return
+    yield "", own
+    for name, value in list(own.items())[:_HELD]:
+        inner = value if isinstance(value, dict) else getattr(value, "__dict__", None)
+        if isinstance(inner, dict) and lying_in(type(value), "step") is None and not isinstance(value, type):
+            yield str(name), inner
+
+
+def _like(value: Any, shape: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.shape == tuple(shape)
 
 
 def _told(layer: Any, kept: Any) -> dict[str, Any]:

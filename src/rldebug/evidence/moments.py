@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from rldebug.evidence.script import Script
@@ -19,6 +20,7 @@ class Held:
     weights: int
     lacking: frozenset[int] | None  # places of the weights in none of the files; None: not known
     shapes: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    steps: int = 0  # that it has taken; 0: not known
 
     @property
     def saved(self) -> bool:
@@ -48,7 +50,21 @@ def moments(script: Script) -> list[Moment]:
     groups: dict[int, list[Mapping[str, Any]]] = {}
     for note in script.noted("save"):
         groups.setdefault(int(note["update"]), []).append(note)
-    return [_moment(update, notes) for update, notes in sorted(groups.items())]
+    found = [_moment(update, notes) for update, notes in sorted(groups.items())]
+    retired = set[str]()
+    told = found[:1]
+    for last, moment in pairwise(found):
+        retired |= _retired(last.optimizers, moment.optimizers)
+        living = {name: held for name, held in moment.optimizers.items() if name not in retired}
+        told.append(replace(moment, optimizers=living))
+    return told
+
+
+def _retired(before: Mapping[str, Held], now: Mapping[str, Held]) -> set[str]:
+    """Optimizers that took no step since, while a new one did: training went on without them, as after a restart."""
+    if not any(name not in before and held.steps for name, held in now.items()):
+        return set()
+    return {name for name, held in now.items() if name in before and held.steps == before[name].steps > 0}
 
 
 def _moment(update: int, notes: list[Mapping[str, Any]]) -> Moment:
@@ -66,6 +82,7 @@ def _moment(update: int, notes: list[Mapping[str, Any]]) -> Moment:
                 max(held["of"] if held["whole"] else held["state"], before.state if before else 0), held["of"],
                 held["weights"], lacking,
                 dict(zip(held["lacking"] or (), map(tuple, held["shapes"]), strict=False)),
+                int(held.get("steps") or 0),
             )  # fmt: skip
     line = next((note["line"] for note in notes if note.get("line")), None)
     where = Where(file=line[0], line=line[1], update=update) if line else Where(update=update)

@@ -10,7 +10,7 @@ import re
 import tokenize
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ class Source:
     file: str
     text: str
     tree: ast.Module = field(repr=False)
+    beside: tuple[Source, ...] = field(default=(), repr=False)  # other files of its program, as far as they are known
 
     @cached_property
     def lines(self) -> Sequence[str]:
@@ -119,6 +120,41 @@ def parsed(text: str, file: str = "<text>") -> Source:
 
 def read_source(file: Path | str) -> Source:
     return parsed(read_text(file), str(Path(file)))
+
+
+def together(sources: Sequence[Source]) -> list[Source]:
+    """Each with the files that it imports or is imported by, straight or by way of others: those of one program."""
+    names = [_stem(each.file) for each in sources]
+    group = list(range(len(sources)))
+    for place, each in enumerate(sources):
+        imported = _imported(each.tree)
+        for other, name in enumerate(names):
+            if other != place and name in imported and group[other] != group[place]:
+                old, new = group[other], group[place]
+                group = [new if one == old else one for one in group]
+    alone = {place for place, number in enumerate(group) if group.count(number) == 1}
+    return [
+        each
+        if place in alone
+        else replace(each, beside=tuple(o for at, o in enumerate(sources) if at != place and group[at] == group[place]))
+        for place, each in enumerate(sources)
+    ]
+
+
+def _stem(file: str) -> str:
+    path = Path(file)
+    return path.parent.name if path.stem == "__init__" else path.stem
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    """All parts of the names of modules that it imports, or may import."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(part for each in node.names for part in each.name.split("."))
+        elif isinstance(node, ast.ImportFrom):
+            found.update((node.module or "").split("."), (each.name for each in node.names))
+    return found
 
 
 def read_text(file: Path | str) -> str:

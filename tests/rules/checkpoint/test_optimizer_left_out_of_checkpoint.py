@@ -1,10 +1,11 @@
+import copy
 import io
 
 import torch
 
 from rldebug.rules.checkpoint.optimizer_left_out_of_checkpoint import OptimizerLeftOutOfCheckpoint
 from tests.judge import fires, quiet
-from tests.programs.resumed import Learner, legs
+from tests.programs.resumed import Learner, legs, take_all
 from tests.watched import watched
 
 rule = OptimizerLeftOutOfCheckpoint()
@@ -52,5 +53,22 @@ def test_quiet_when_the_best_weights_are_put_back_and_the_optimizer_lives_on():
         file.seek(0)
         learner.load_state_dict(torch.load(file))
         learner.train_on(3)
+
+    quiet(rule, watched(program)[1])
+
+
+def test_quiet_when_the_optimizer_from_before_a_restart_still_lives_beside_its_weights():
+    def program():
+        torch.manual_seed(0)
+        before = Learner()
+        before.train_on()
+        best, file = copy.deepcopy(before.state_dict()), io.BytesIO()
+        torch.save({**before.contents(), "best": best}, file)
+        file.seek(0)
+        after = Learner()
+        take_all(after, torch.load(file))
+        after.train_on(3)
+        torch.save({**after.contents(), "best": best}, io.BytesIO())
+        before.requires_grad_(False)
 
     quiet(rule, watched(program)[1])

@@ -1,7 +1,8 @@
 import pytest
 
+from rldebug.evidence.source import parsed, together
 from rldebug.rules.evaluation.never_in_evaluation_mode import NeverInEvaluationMode
-from tests.judge import quiet
+from tests.judge import fires, quiet
 from tests.rules.sources import points_at, text
 
 
@@ -81,3 +82,23 @@ def test_fires_where_the_mode_is_never_switched(code):
 )
 def test_quiet_where_it_is_or_does_not_matter(code):
     quiet(NeverInEvaluationMode(), text(code))
+
+
+ACTS = """
+import gymnasium as gym
+import torch
+from torch import nn
+from judged import judge
+policy = nn.Sequential(nn.Linear(4, 64), nn.Dropout(0.5), nn.Linear(64, 2))
+env = gym.make("CartPole-v1")
+obs, _ = env.reset()
+while True:
+    obs, reward, terminated, truncated, _ = env.step(policy(torch.as_tensor(obs)).argmax().item())
+"""
+
+
+def test_quiet_where_another_file_of_the_program_switches():
+    acts, judge = parsed(ACTS, "train.py"), parsed("def judge(net):\n    net.eval()\n", "judged.py")
+    stranger = parsed("def play(net):\n    net.eval()\n", "played.py")
+    quiet(NeverInEvaluationMode(), together([acts, judge, stranger])[0])
+    fires(NeverInEvaluationMode(), together([acts, stranger])[0])

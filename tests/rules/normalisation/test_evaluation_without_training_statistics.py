@@ -16,6 +16,7 @@ def seen(fault=""):
     [
         ("evaluation-env-bare", "NormalizeObservation around Tank in training"),
         ("evaluation-env-normalises-anew", "all of them its own"),
+        ("own-wrapper-normalises-anew", "kept.mean and kept.squares of Scaled move in training"),
     ],
 )
 def test_fires_where_the_statistics_of_training_are_missing(fault, expected):
@@ -24,6 +25,7 @@ def test_fires_where_the_statistics_of_training_are_missing(fault, expected):
 
 def test_quiet_where_they_are_handed_over():
     quiet(rule, seen())
+    quiet(rule, seen("own-wrapper-shares"))
 
 
 def test_quiet_where_nothing_is_normalised():

@@ -24,7 +24,7 @@ class NeverInEvaluationMode(Rule):
 
     ## What it checks
     The action that an environment gets is computed by a network that has a Dropout or BatchNorm layer, and no line
-    of the file calls `eval()` or `train(False)`. Read from the source.
+    of the file, or of those of its program, calls `eval()` or `train(False)`. Read from the source.
 
     ## Why it matters
     While acting, dropout switches units off at random, and batch normalisation takes the statistics of a single
@@ -38,7 +38,7 @@ class NeverInEvaluationMode(Rule):
     `net.eval()` while acting and evaluating; `net.train()` for updates.
 
     ## When it is fine
-    Where dropout is the exploration, or other files switch the mode.
+    Where dropout is the exploration, or a library switches the mode.
 
     ## References
     PyTorch, *Module.eval*.
@@ -61,12 +61,14 @@ class NeverInEvaluationMode(Rule):
                 net = network(evidence, call)
                 layer = _mode_matters(evidence, net) if net is not None else None
                 if net is not None and layer is not None and call not in told:
+                    if any(_switches(other) for each in evidence.beside for other in calls(each)):
+                        return
                     told.add(call)
                     name = evidence.quoted(net)
                     yield self.finding(
                         f"{name} acts in training mode: its {layer} changes what it does",
                         where=evidence.at(call),
-                        seen=f"{evidence.quoted(call)} decides the action, and nothing in the file calls eval()",
+                        seen=f"{evidence.quoted(call)} decides the action, and nothing in the program calls eval()",
                         expected=f"{name}.eval() before acting",
                         help=f"{name}.eval() before acting, {name}.train() before the update",
                         confidence=0.8,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ _LEAVE_OBSERVATIONS = {
 """Wrappers through which observations go as they are."""
 
 Normaliser = Mapping[str, Any]
+_PLAYED = 3  # moments of the evaluation at which the statistics were looked at, steps in between
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,8 @@ class EvaluationWithoutTrainingStatistics(Rule):
     ## What it checks
     The environment that is learned from scales observations by running statistics (VecNormalize, NormalizeObservation).
     One of the same kind, that is only played, has no such layer, and the network is given what it shows as it comes;
-    or it has one that never got those statistics: it has counted nothing but what it showed itself.
+    or it has one that never got those statistics: it has counted nothing but what it showed itself. Of a wrapper of the
+    program's own: arrays of the shape of an observation, which move in training and never in the evaluation.
 
     ## Why it matters
     The policy is judged on inputs that it was never trained on. The score is that of another policy: often a bad one,
@@ -79,6 +81,7 @@ class EvaluationWithoutTrainingStatistics(Rule):
                     continue
                 both = [(_of(each, mine), _of(each, test)) for each in notes]
                 seen = self._none(evidence, mine, test, both) or self._own(test, both)
+                seen = seen or self._still(mine, test, evidence.noted("normalisers"))
                 if seen:
                     yield self.finding(
                         "the evaluation does not normalise observations by the statistics of training",
@@ -123,6 +126,36 @@ class EvaluationWithoutTrainingStatistics(Rule):
             f"that of training {ours['count']:.0f}"
         )
 
+    def _still(self, mine: Stream, test: Stream, notes: Sequence[Normaliser]) -> str:
+        """A layer of the program's own: its arrays move in training, and never in the evaluation while that is played.
+
+        Where the one of the evaluation kept what it saw last, or counted by itself, it would have moved.
+        """
+        found: dict[tuple[str, str], list[tuple[Normaliser, Normaliser]]] = {}
+        for note in notes:
+            theirs = {(each["what"], each["path"]): each for each in note.get("own") or () if _is(each, test)}
+            for each in note.get("own") or ():
+                if _is(each, mine) and (other := theirs.get((each["what"], each["path"]))) is not None:
+                    found.setdefault((each["what"], each["path"]), []).append((each, other))
+        for (what, path), pairs in found.items():
+            if any(ours["kept"] == theirs["kept"] for ours, theirs in pairs):
+                continue
+            if pairs[-1][0]["steps"] < self.counted or len({theirs["steps"] for _, theirs in pairs}) < _PLAYED:
+                continue
+            still = [
+                name
+                for name in pairs[-1][0]["arrays"]
+                if len({str(ours["arrays"].get(name)) for ours, _ in pairs}) > len(pairs) / 2
+                and len({str(theirs["arrays"].get(name)) for _, theirs in pairs}) == 1
+                and pairs[0][1]["arrays"].get(name) not in [None, *(ours["arrays"].get(name) for ours, _ in pairs)]
+            ]
+            if len(still) > 1:
+                return (
+                    f"{' and '.join(f'{path}.{each}'.strip('.') for each in still)} of {what} move in training, and in "
+                    f"the evaluation have stayed as they were made for {pairs[-1][1]['steps']} steps"
+                )
+        return ""
+
     def _differ(self, ours: Normaliser, theirs: Normaliser) -> bool:
         if ours["mean"] is None or theirs["mean"] is None or len(ours["mean"]) != len(theirs["mean"]):
             return False
@@ -130,6 +163,10 @@ class EvaluationWithoutTrainingStatistics(Rule):
         away = np.abs(np.subtract(ours["mean"], theirs["mean"])) / spread
         apart = np.abs(np.log(np.maximum(theirs["var"], 1e-12) / np.square(spread)))
         return bool((away > self.moved).any() or (apart > self.moved).any())
+
+
+def _is(told: Normaliser, stream: Stream) -> bool:
+    return bool(told["stream"] == stream["index"])
 
 
 def _of(environments: list[Normaliser], stream: Stream) -> Normaliser | None:

@@ -34,7 +34,7 @@ class StepNeverCalled(Rule):
     `optimizer.step()` after `backward()`.
 
     ## When it is fine
-    Where a class of another file steps it.
+    Where a library steps it.
 
     ## References
     PyTorch, *Optimizing model parameters*.
@@ -58,6 +58,9 @@ class StepNeverCalled(Rule):
             ]
             # `[]` and calls have no name: what is stepped there may be this one.
             if not cleared or {optimizer.name.rpartition(".")[2], ""} & stepped or handed_over(evidence, optimizer):
+                continue
+            elsewhere = (each for one in evidence.beside for each in calls(one) if method(each) == "step")
+            if any(_last(receiver(each)) == optimizer.name.rpartition(".")[2] for each in elsewhere):
                 continue
             yield self.finding(
                 f"{optimizer.name} never steps: what it holds is not trained",

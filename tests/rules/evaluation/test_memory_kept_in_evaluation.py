@@ -1,0 +1,13 @@
+from tests.programs.written import found
+
+CODE = "EVA375"
+
+
+def test_fires_on_the_fault():
+    (finding,) = found(CODE, "keeps", "played")
+    assert finding.component == "evaluation"
+    assert finding.where.line
+
+
+def test_quiet_where_all_is_well():
+    assert not found(CODE, kind="played")
