@@ -11,7 +11,7 @@ from rldebug.forensics.targets import fit_targets
 GAMMA, TIMES, LANES, ACTIONS = 0.95, 30, 4, 3
 
 
-def learned(number: int, weigh, *, carried: bool = False, masked: bool = True) -> Audit:
+def learned(number: int, weigh, *, carried: bool = False, masked: bool = True, push: int | None = None) -> Audit:
     """One loss on steps of a policy of some updates ago, and what both policies said of them."""
     draw = np.random.default_rng(number)
     place = np.arange((TIMES + 1) * LANES).reshape(TIMES + 1, LANES)
@@ -57,7 +57,11 @@ def learned(number: int, weigh, *, carried: bool = False, masked: bool = True) -
 
     common = {"reached": ["net"], "coefficient": -1.0, "shapes": {}, "line": ["train.py", 3]}
     index = action.ravel()[rows]
-    policy = {"logp": log_new[taken][rows], "index": index, "weight": (target - value).ravel()[rows], "rows": rows}
+    pushed = target - value
+    if push is not None:  # by what leads to the target of so many steps on
+        onward = np.roll(target, -push, axis=0)
+        pushed = rho * (reward + GAMMA * alive * onward - value)
+    policy = {"logp": log_new[taken][rows], "index": index, "weight": pushed.ravel()[rows], "rows": rows}
     critic = {"prediction": value.ravel()[rows], "target": target.ravel()[rows], "rows": rows}
     events = (
         call(0, 0, rows, old, False, TIMES),
@@ -107,6 +111,11 @@ def test_a_trace_that_runs_over_ends_is_seen():
 
 def test_a_missing_mask_is_seen():
     assert fitted(clipped, masked=False).ending("terminated", "follows") is not None
+
+
+@pytest.mark.parametrize(("push", "seen"), [(None, ""), (1, ""), (0, "own")])
+def test_what_log_probs_are_weighed_by_is_seen(push, seen):
+    assert fitted(clipped, push=push).pushes == seen
 
 
 def test_weights_that_belong_to_no_policy_explain_nothing():
