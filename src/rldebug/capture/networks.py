@@ -197,6 +197,8 @@ class Networks:
                 each = each.transpose(0, 1)  # the state of a recurrent layer: layers first
             if each.dim() > 1 and len(each) == count and each.numel() <= count * WIDTH:
                 self._keep(arrays, f"input{place}", each, count)
+        if len(inputs) > 1 and (begun := begun_with(inputs[0], inputs[1], count)) is not None:
+            arrays["begun"] = begun
         for place, each in enumerate(outputs):
             self._keep(arrays, f"output{place}", each, count)
         detail = {
@@ -302,6 +304,21 @@ class Networks:
         wide_too = name.startswith("output") and matrix.size <= CELLS  # a distribution for each action
         kept = matrix[:ROWS] if wide_too else matrix[:ROWS, :WIDTH]
         arrays[name] = kept.astype(np.float32) if kept.dtype.kind == "f" else kept.copy()
+
+
+def begun_with(given: Tensor, state: Tensor, count: int) -> NDArray[np.float32] | None:
+    """Of sequences, the state that each begins with, in the row that it begins with; NaN in all others."""
+    if given.dim() != 3 or state.dim() != 3 or not state.is_floating_point() or count > ROWS:
+        return None
+    one, two = given.shape[:2]
+    if one * two != count or min(one, two) < 2 or one == two or state.shape[1] not in (one, two):
+        return None
+    array = to_numpy(state.transpose(0, 1).reshape(state.shape[1], -1)[:, :WIDTH])
+    if array is None:
+        return None
+    begun = np.full((count, array.shape[1]), np.nan, dtype=np.float32)
+    begun[:: 1 if state.shape[1] == two else two][: len(array)] = array
+    return begun
 
 
 def is_table(value: Any) -> bool:
