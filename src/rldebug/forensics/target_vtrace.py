@@ -196,6 +196,7 @@ def _ways(ratio: Array) -> Iterator[tuple[str, Array, Array]]:
     yield "raw", ratio, ratio
     yield "none", np.ones_like(ratio), np.ones_like(ratio)
     yield "below", np.maximum(ratio, 1.0), np.maximum(ratio, 1.0)
+    yield "below", np.maximum(ratio, 1.0), clipped
     yield "inverted", np.minimum(back, 1.0), np.minimum(back, 1.0)
     yield "inverted-raw", back, back
 
@@ -286,7 +287,11 @@ def _ending(
     for way in (right, *wrong):
         told = keep & np.isfinite(ways[way])
         if way != right:
-            told &= np.abs(ways[way] - ways[right]) > 8.0 * tol  # NaN where the right one is not known: no
+            apart = np.abs(ways[way] - ways[right]) > 8.0 * tol
+            if way == "zero" and not np.isfinite(ways[right][keep]).any():
+                # Nobody was asked for the value of where it led: it is no smaller than that of where it came from.
+                apart = np.abs(rows.value) > 64.0 * tol
+            told &= apart  # NaN where the right one is not known: no
         hit = told & (np.abs(rows.target - ways[way]) <= tol)
         if told.sum() < _ENDS or hit.sum() < _HIT * told.sum():
             continue
