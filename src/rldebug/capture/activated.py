@@ -49,7 +49,7 @@ def _goes_up(output: NDArray[np.float32], given: NDArray[np.float32]) -> bool:
     if (np.diff(bent[:_HEAD][np.argsort(before[:_HEAD])]) < 0.0).any():
         return False  # nearly always; to sort all of it takes longer
     steps = np.diff(bent[np.argsort(before)])
-    return bool((steps >= 0.0).all()) and np.count_nonzero(steps) >= _DIFFERENT
+    return bool((steps >= 0.0).all() and np.count_nonzero(steps) >= _DIFFERENT)
 
 
 def _matrix(tensor: Tensor, count: int) -> NDArray[np.float32] | None:
