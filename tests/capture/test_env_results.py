@@ -93,3 +93,23 @@ def test_time_limits_of_many():
 def test_one_flag_and_an_info_that_says_that_time_ran_out(info, cut):
     step = understand((np.ones(3), 1.0, True, info))
     assert (step.terminated, step.truncated) == (not cut, cut)
+
+
+@pytest.mark.parametrize("place", ["fifth", "sixth", "fourth", "info"])
+def test_observations_of_before_a_reset_stand_beside_those_of_after_it(place):
+    obs = torch.arange(6.0).reshape(3, 2)
+    last = obs.clone()
+    last[1] = 9.0
+    reward, over, cut = torch.ones(3), torch.tensor([False, True, False]), torch.zeros(3, dtype=torch.bool)
+    step = understand({
+        "fifth": (obs, reward, over, cut, last), "sixth": (obs, reward, over, cut, last, {}),
+        "fourth": (obs, reward, over, last), "info": (obs, reward, over, cut, {"before": last}),
+    }[place])  # fmt: skip
+    assert step.final_obs[0] is None
+    assert step.final_obs[1].tolist() == [9.0, 9.0]
+
+
+def test_a_batch_of_something_else_is_not_taken_for_them():
+    obs, flags = torch.arange(6.0).reshape(3, 2), torch.tensor([False, True, False])
+    assert understand((obs, torch.ones(3), flags, flags, {"goal": obs + 1.0})).final_obs is None
+    assert understand((obs, torch.ones(3), flags, flags, obs + 1.0)).final_obs is None

@@ -4,10 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from tests.programs.made import nodes
 from tests.programs.padded import GAMMA, program
 from tests.watched import watched
 
-from rldebug.evidence.script import Script
+from rldebug.evidence.script import Audit, Event, Script
 from rldebug.forensics.memory_replay import replays
 from rldebug.forensics.padded_episodes import padded, padded_calls, padded_terms
 from rldebug.forensics.targets import fit_targets, fit_weights
@@ -57,3 +58,28 @@ def test_the_memory_is_the_same_in_acting_and_learning(healthy):
     assert not replay.other
     assert replay.same["later"] > 100
     assert not replay.empty
+
+
+def pieces(*, broken: bool = False) -> Audit:
+    """Six pieces of one long episode, of four steps at most, time first; every other one is a step shorter."""
+    given = np.arange(40, dtype=np.float32).reshape(20, 2) + 1.0
+    of = nodes(given, phase=0)
+    grid = np.array([[0, 1, 2, 3], [4, 5, 6, -1], [7, 8, 9, 10], [11, 12, 13, -1], [14, 15, 16, 17], [3, 4, 5, -1]])
+    if broken:
+        grid[0] = [0, 2, 1, 3]
+    rows = grid.T.ravel()
+    shown = np.where(rows[:, None] >= 0, given[rows], 0.0).astype(np.float32)
+    detail = {"module": "net", "acting": False, "grad": True, "inputs": [{"shape": [4, 6, 2]}]}
+    event = Event(0, "call", 0, 0, detail, {"rows": rows, "input": shown})
+    return Audit(0, 0, 0, 0, of, (event,))
+
+
+def test_pieces_of_episodes_are_told_from_their_filler():
+    (call,) = padded_calls(pieces())
+    assert call.shape == (4, 6)
+    assert call.filler.sum() == 3
+    assert call.filler[18:].tolist() == [False, True] * 3
+
+
+def test_rows_out_of_order_are_no_pieces():
+    assert not padded_calls(pieces(broken=True))

@@ -11,7 +11,15 @@ from rldebug.forensics.targets import fit_targets
 GAMMA, TIMES, LANES, ACTIONS = 0.95, 30, 4, 3
 
 
-def learned(number: int, weigh, *, carried: bool = False, masked: bool = True) -> Audit:
+def learned(
+    number: int,
+    weigh,
+    *,
+    carried: bool = False,
+    masked: bool = True,
+    push: int | None = None,
+    bootstrapped: bool = True,
+) -> Audit:
     """One loss on steps of a policy of some updates ago, and what both policies said of them."""
     draw = np.random.default_rng(number)
     place = np.arange((TIMES + 1) * LANES).reshape(TIMES + 1, LANES)
@@ -30,11 +38,13 @@ def learned(number: int, weigh, *, carried: bool = False, masked: bool = True) -
     taken = np.arange(count), action.ravel()
     rho = weigh(np.exp(log_new[taken] - log_old[taken])).reshape(place.shape)
     value = draw.normal(size=place.shape)
+    beyond = value.copy()
+    beyond[-1] *= bootstrapped
     alive = 1.0 - ended if masked else np.ones(place.shape)
     target = value.copy()
     carry = np.zeros(LANES)
     for at in range(TIMES - 1, -1, -1):
-        error = rho[at] * (reward[at] + GAMMA * alive[at] * value[at + 1] - value[at])
+        error = rho[at] * (reward[at] + GAMMA * alive[at] * beyond[at + 1] - value[at])
         carry = error + GAMMA * rho[at] * carry * (1.0 if carried else alive[at])
         target[at] = value[at] + carry
     zero, no = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=bool)
@@ -57,11 +67,15 @@ def learned(number: int, weigh, *, carried: bool = False, masked: bool = True) -
 
     common = {"reached": ["net"], "coefficient": -1.0, "shapes": {}, "line": ["train.py", 3]}
     index = action.ravel()[rows]
-    policy = {"logp": log_new[taken][rows], "index": index, "weight": (target - value).ravel()[rows], "rows": rows}
+    pushed = target - value
+    if push is not None:  # by what leads to the target of so many steps on
+        onward = np.roll(target, -push, axis=0)
+        pushed = rho * (reward + GAMMA * alive * onward - value)
+    policy = {"logp": log_new[taken][rows], "index": index, "weight": pushed.ravel()[rows], "rows": rows}
     critic = {"prediction": value.ravel()[rows], "target": target.ravel()[rows], "rows": rows}
     events = (
         call(0, 0, rows, old, False, TIMES),
-        call(1, 2, np.concatenate([rows, last]), new, True, 1),
+        call(1, 2, np.concatenate([rows, last]) if bootstrapped else rows, new, True, 1),
         Event(2, "loss", 2, 0, {"how": "backward", "reached": ["net"]}),
         Event(3, "term", 2, 0, {**common, "kind": "policy", "op": "logp"}, policy),
         Event(4, "term", 2, 0, {**common, "kind": "regression", "op": "square"}, critic),
@@ -107,6 +121,15 @@ def test_a_trace_that_runs_over_ends_is_seen():
 
 def test_a_missing_mask_is_seen():
     assert fitted(clipped, masked=False).ending("terminated", "follows") is not None
+
+
+def test_an_end_that_nobody_valued_is_seen_to_be_left_out():
+    assert fitted(clipped, bootstrapped=False).ending("rollout", "zero") is not None
+
+
+@pytest.mark.parametrize(("push", "seen"), [(None, ""), (1, ""), (0, "own")])
+def test_what_log_probs_are_weighed_by_is_seen(push, seen):
+    assert fitted(clipped, push=push).pushes == seen
 
 
 def test_weights_that_belong_to_no_policy_explain_nothing():

@@ -82,6 +82,11 @@ def program(fault: str = "", rounds: int = 8) -> None:
         scores, value, _ = net(seen)
         chosen = Categorical(logits=scores)
         advantage = (target - value).detach()
+        if fault == "normalised":
+            mean = (advantage * mask).sum() / mask.sum()
+            advantage = (advantage - mean) / (((advantage - mean) ** 2 * mask).sum() / mask.sum()).sqrt()
+        elif fault == "filler in the normalisation":
+            advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         pushed = chosen.log_prob(action) * advantage
         wrong = (value - target) ** 2
         policy_loss = -pushed.mean() if fault == "policy learns filler" else -(pushed * mask).sum() / mask.sum()

@@ -157,7 +157,7 @@ def understand(result: Any) -> Step | None:
 
 
 def _from_tuple(result: tuple[Any, ...]) -> Step | None:
-    if not 3 <= len(result) <= 5:
+    if not 3 <= len(result) <= 6:
         return None
     obs, reward, ended = result[:3]
     last = result[-1] if len(result) > 3 else None
@@ -165,11 +165,17 @@ def _from_tuple(result: tuple[Any, ...]) -> Step | None:
     if not _flags(ended, strict=not informed):
         return None
     info = last if informed else {}
-    if len(result) == 5 and _flags(result[3], strict=not informed):
+    beside = [each for each in result[3:] if _alike(each, obs)]
+    if beside and not (isinstance(info, dict) and any(name in info for name in _FINAL)):
+        found = host(beside[0])
+        info = {} if found is None else found
+    if len(result) >= 5 and _flags(result[3], strict=not informed):
         return _step(obs, reward, ended, result[3], info, "5-tuple")
+    if len(result) > 5:
+        return None
     if len(result) == 4 and not informed and _flags(result[3], strict=True):
         return _step(obs, reward, ended, result[3], info, "4-tuple, no info")
-    if len(result) == 4:
+    if len(result) == 4 or (len(result) == 5 and beside):
         return _step(obs, reward, ended, None, info, "4-tuple")
     if len(result) == 3:
         # Some hand back the reward first. A scalar done with a wide second place leaves no doubt.
@@ -177,6 +183,13 @@ def _from_tuple(result: tuple[Any, ...]) -> Step | None:
             obs, reward = reward, obs
         return _step(obs, reward, ended, None, info, "3-tuple")
     return None
+
+
+def _alike(value: Any, obs: Any) -> bool:
+    """A second batch of observations: those of before a reset, beside those of after it."""
+    if value is obs or type(value) is not type(obs) or not isinstance(value, (np.ndarray, torch.Tensor)):
+        return False
+    return value.ndim > 1 and (value.shape, value.dtype) == (obs.shape, obs.dtype)
 
 
 def _from_fields(fields: Mapping[str, Any]) -> Step | None:
@@ -254,8 +267,9 @@ def _limits(info: Any, lanes: int) -> np.ndarray:
 
 def finals(info: Any, done: Any, lanes: int, obs: Any, batched: bool = False) -> list[Any] | None:
     """The last observations of the episodes that ended in this step, where the environment has reset itself already."""
-    if isinstance(info, np.ndarray) and lanes > 1 and np.any(done):  # an array like the observations, in its place
+    if isinstance(info, np.ndarray) and lanes > 1 and np.any(done):  # an array like the observations, beside them
         alike = isinstance(obs, np.ndarray) and (info.shape, info.dtype) == (obs.shape, obs.dtype)
+        alike = alike and (bool(np.all(done)) or _parts_at_ends(info, obs, done))
         return [info[lane] if each else None for lane, each in enumerate(np.ravel(done))] if alike else None
     if not isinstance(info, (dict, list)) or not info or not np.any(done):
         return None
@@ -264,6 +278,8 @@ def finals(info: Any, done: Any, lanes: int, obs: Any, batched: bool = False) ->
         each = [next((host(one[name]) for name in _FINAL if name in one), None) for one in infos]
         return each if any(one is not None for one in each) else None
     found = next((info[name] for name in _FINAL if info.get(name) is not None), None)
+    if found is None and lanes > 1:
+        found = next((each for each in map(host, info.values()) if _parts_at_ends(each, obs, done)), None)
     if found is None:
         return None
     if lanes > 1 or batched:
@@ -274,6 +290,14 @@ def finals(info: Any, done: Any, lanes: int, obs: Any, batched: bool = False) ->
     # Some put it there without having reset: then it is the observation itself.
     found = host(found)
     return None if found is obs or _equal(found, obs) else [found]
+
+
+def _parts_at_ends(value: Any, obs: Any, done: Any) -> bool:
+    """A batch under another name that is the observations, but where episodes have ended."""
+    if not isinstance(value, np.ndarray) or not _alike(value, obs) or len(value) != np.size(done):
+        return False
+    same = (value == obs).reshape(len(value), -1).all(axis=1)
+    return bool(np.array_equal(same, ~np.ravel(done).astype(bool)) and same.any())
 
 
 def plain_batch(lanes: int, action: Any, result: Any) -> tuple[Any, ...] | None:

@@ -7,6 +7,7 @@ policy object may run its value head inside of itself when acting and by itself 
 from __future__ import annotations
 
 import re
+import sys
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ from torch import Tensor, nn
 from torch.nn.modules import module as module_hooks
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
+from rldebug.capture.activated import Activated
 from rldebug.capture.env_facts import lying_in
 from rldebug.capture.lent import Lent
 from rldebug.capture.mapped import answers, given_to_all, is_ensemble, unmapped
@@ -37,6 +39,7 @@ GROUP = "networks"
 _NESTED = 512  # nested calls that are recorded in one audit
 _TAGS = 256
 _OPEN = -1  # in the stack of calls: the one before it only hands on
+_CALLED = nn.Module._call_impl.__code__
 _A_HOOK = 2e-6  # seconds that it takes to call one: too short to be measured each time
 
 
@@ -60,8 +63,10 @@ class Networks:
         self._here = threading.local()
         self._tags: dict[int, tuple[Any, NDArray[np.int64]]] = {}  # id of an output -> rows it was computed from
         self.row_tags = RowTags()
+        self._activated = Activated()
         self._outside: set[int] = set()  # ids of modules that were called from outside any other
         self._nested = 0
+        self._began_in = 0  # the thread that an audit began in
         self._gradients = OutputGradients(session)
         self._tokens = Tokens(session)
         self._lent = Lent(session.registry)
@@ -71,6 +76,8 @@ class Networks:
             return
         self._nested = 0
         self._here = threading.local()
+        self._began_in = threading.get_ident()
+        self._activated = Activated()
         _keep_quiet()
         self._handles = [
             register_module_forward_pre_hook(self._before),
@@ -93,6 +100,8 @@ class Networks:
             return
         stack = getattr(self._here, "stack", None)
         if stack is None:
+            if self._within_another(module):
+                return  # an audit began in another thread, and in the middle of this one's forward pass
             stack = self._here.stack = []
         if not stack and self.session.listener is not None:
             self.session.switch.guard(GROUP, self.session.listener.hear)
@@ -100,6 +109,16 @@ class Networks:
         if args and is_table(args[0]):
             # Given a whole table, of which it picks what its parts are given: those are the networks.
             stack.append(_OPEN)
+
+    def _within_another(self, module: nn.Module) -> bool:
+        if threading.get_ident() == self._began_in:
+            return False
+        frame = sys._getframe(2)
+        while frame is not None:
+            if frame.f_code is _CALLED and frame.f_locals.get("self") is not module:
+                return True
+            frame = frame.f_back  # type: ignore[assignment]
+        return False
 
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         if torch.compiler.is_compiling():
@@ -161,6 +180,8 @@ class Networks:
             rows, how, acting = self._by_time(inputs, rows, how)
         if how == "none" and not acting and inputs and (found := self.row_tags.find(inputs[0])) is not None:
             rows, how = found, "tag"
+        if outputs and not audit.late:
+            self._activated.remember(outputs[0], rows)
         for each in outputs:
             self._tag(each, rows)
             if not audit.late:
@@ -185,6 +206,8 @@ class Networks:
                 each = each.transpose(0, 1)  # the state of a recurrent layer: layers first
             if each.dim() > 1 and len(each) == count and each.numel() <= count * WIDTH:
                 self._keep(arrays, f"input{place}", each, count)
+        if len(inputs) > 1 and (begun := begun_with(inputs[0], inputs[1], count)) is not None:
+            arrays["begun"] = begun
         for place, each in enumerate(outputs):
             self._keep(arrays, f"output{place}", each, count)
         detail = {
@@ -220,6 +243,8 @@ class Networks:
                 found = tagged[1]
                 break
         rows, how = self.session.audit.rows(inputs)
+        if how == "none" and inputs and (bent := self._activated.find(inputs[0])) is not None:
+            return bent, "tag"
         # A state that is carried from step to step was computed from the rows of the step before: what stands first is
         # the observation, also where it was changed on the way.
         if found is None or how != "none" or self._may_be_current(inputs[0]):
@@ -305,6 +330,21 @@ class Networks:
         wide_too = name.startswith("output") and matrix.size <= CELLS  # a distribution for each action
         kept = matrix[:ROWS] if wide_too else matrix[:ROWS, :WIDTH]
         arrays[name] = kept.astype(np.float32) if kept.dtype.kind == "f" else kept.copy()
+
+
+def begun_with(given: Tensor, state: Tensor, count: int) -> NDArray[np.float32] | None:
+    """Of sequences, the state that each begins with, in the row that it begins with; NaN in all others."""
+    if given.dim() != 3 or state.dim() != 3 or not state.is_floating_point() or count > ROWS:
+        return None
+    one, two = given.shape[:2]
+    if one * two != count or min(one, two) < 2 or one == two or state.shape[1] not in (one, two):
+        return None
+    array = to_numpy(state.transpose(0, 1).reshape(state.shape[1], -1)[:, :WIDTH])
+    if array is None:
+        return None
+    begun = np.full((count, array.shape[1]), np.nan, dtype=np.float32)
+    begun[:: 1 if state.shape[1] == two else two][: len(array)] = array
+    return begun
 
 
 def is_table(value: Any) -> bool:

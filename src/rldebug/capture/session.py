@@ -38,6 +38,8 @@ _JOINS = 2  # so often
 _KEPT = 48  # audits on disk; when there are more, every other one of the older ones is taken away
 _WINDOW = 16  # env calls that an audit spans at least: a phase of DQN is a single one
 _UPDATES = 12  # updates that an audit spans at least where there is no environment
+_QUEUED = 16  # updates that an audit spans at most where threads act ahead of the learner
+_LEARNED = 4  # of them, that learn from steps taken within it
 _FEW = 4  # updates, after which sampling again ends it
 _SEEN_FIRST = 512  # updates that the first audit looks at; those after it look at SEEN since the last new loss
 _WRITTEN = 64  # updates that it spans at most, where the program samples what it learns from
@@ -48,6 +50,7 @@ _ENDS = 8  # ends of episodes of either kind that audits are to hold
 _KINDS = ("terminations", "truncations")
 _SCOUTED = 64  # phases that are looked at for one, and dropped where there was none
 _KEPT_FOR_ENDS = 5
+_NOTHING = np.full(1, -1, dtype=np.int64)
 _EVALUATIONS = 6  # audits of what is played and not learned from
 _PLAYED = 400  # env calls that one of them spans at most
 _LEFT_ALONE = 50  # env calls without an update, and twice as many as ever before: the program has gone over to playing
@@ -104,6 +107,7 @@ class Session:
         self._began = -1  # env calls before this phase
         self._longest = 0  # env calls in the longest phase so far
         self._played_on = _LEFT_ALONE  # env calls after which a phase is no longer one of learning
+        self._learner = 0  # the thread in which one did
         self._stepped = False  # an optimizer has stepped since the last call of an environment
         self._next_audit = 0  # phase
         self._owed = 0  # audits that are made whatever they cost
@@ -185,6 +189,7 @@ class Session:
             self._end()
         self.updates += 1
         self._stepped = True
+        self._learner = threading.get_ident()
         self.log.wake_at = 0
         if self.audit is not None:
             self.audit.steps += 1
@@ -292,7 +297,7 @@ class Session:
         self._played_on = max(_LEFT_ALONE, 2 * self._longest)
         audit = self.audit
         if audit is not None:
-            if audit.steps and self.log.calls - audit.first_call >= _WINDOW:
+            if audit.steps and self.log.calls - audit.first_call >= _WINDOW and not self._queued(audit):
                 self._end()
                 self._look()
         elif self.phase >= self._next_audit:
@@ -304,6 +309,17 @@ class Session:
                 self._scout()
         elif self.phase >= self._next_scout:
             self._scout()
+
+    def _queued(self, audit: Recording) -> bool:
+        """What threads did waits in a queue, and is learned from some updates later: until then the audit goes on."""
+        if threading.get_ident() == self._learner or audit.steps >= _QUEUED:
+            return False
+        learned = {
+            event.update
+            for event in list(audit.events)
+            if event.kind == "term" and (event.arrays.get("rows", _NOTHING) >= audit.first_node).mean() > 0.5
+        }
+        return len(learned) < _LEARNED
 
     @property
     def _phase_calls(self) -> int:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 
-class Timer:
-    """What is done within, in all. Within one another they count once."""
+class _Here(threading.local):
+    """Of this thread: the clock is that of the thread, and another one's says nothing about it."""
 
-    __slots__ = ("_depth", "_start", "spent")
+    depth = 0
+    start = 0.0
+
+
+class Timer:
+    """What is done within, in all threads together. Within one another, in one thread, they count once."""
+
+    __slots__ = ("_here", "spent")
 
     def __init__(self) -> None:
-        self._depth, self._start, self.spent = 0, 0.0, 0.0
+        self._here, self.spent = _Here(), 0.0
 
     def __enter__(self) -> None:
-        self._depth += 1
-        if self._depth == 1:
-            self._start = time.thread_time()  # not the wall clock: others may be using this machine too
+        here = self._here
+        here.depth += 1
+        if here.depth == 1:
+            here.start = time.thread_time()  # not the wall clock: others may be using this machine too
 
     def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        if not self._depth:
-            self.spent += max(time.thread_time() - self._start, 0.0)  # of two threads, it may be another's
+        here = self._here
+        here.depth -= 1
+        if not here.depth:
+            self.spent += time.thread_time() - here.start

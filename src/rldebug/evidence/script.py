@@ -104,6 +104,7 @@ EVENTS: dict[str, str] = {
         called; "tag": computed from rows of another call; "none"); inputs, outputs: [{shape, dtype, attached}];
         returns: type; line. arrays: rows (node ids, UNKNOWN = -1), input (rows, ≤ 64 columns) or input_stats (rows, 4:
         min, max, mean, std) where it is wide, input1, input2 (further inputs, where narrow: the action of a critic),
+        begun (of sequences: the state that each begins with, in its first row; NaN in the others),
         output0, output1, … (rows, ≤ 64 columns, or whole where they are few; tensors among the outputs, of a
         distribution its parameters). Calls that differ in their rows only are merged into one
         event: `calls` says how many, arrays `orders`, `updates` and `at` (env calls before it) say for each row when

@@ -62,7 +62,7 @@ def memories(script: Script) -> Memories:
 
 def _state(event: Event) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]] | None:
     arrays = event.arrays
-    rows, state = arrays.get("rows"), arrays.get("input1")
+    rows, state = arrays.get("rows"), arrays.get("begun", arrays.get("input1"))
     updates, orders = arrays.get("updates"), arrays.get("orders")
     if rows is None or state is None or updates is None or orders is None or state.ndim != 2 or state.shape[1] < 4:
         return None
@@ -113,6 +113,8 @@ def _compared(
         before, said = acting.get((str(event["module"]), int(rows[at])), (None, outputs[at]))
         if before is None or before.shape != state[at].shape:
             continue
+        if np.isnan(state[at]).all():
+            continue  # within a sequence: what it was given there is not seen from outside
         place = places[at]
         kind = "begins" if begins(nodes)[place] else "within"
         if kind == "within" and (nodes.terminated[place] or nodes.truncated[place]):
@@ -123,5 +125,5 @@ def _compared(
                 told[kind, bool(np.allclose(said, outputs[at], rtol=1e-3, atol=1e-4))] += 1
         else:
             how = "empty" if not state[at].any() else "kept" if not before.any() else "other"
-        counts[kind, "start" if orders[at] == start else "later", how] += 1
+        counts[kind, "start" if orders[at] == start or "begun" in event.arrays else "later", how] += 1
     return counts

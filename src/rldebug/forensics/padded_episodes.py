@@ -2,7 +2,8 @@
 
 A network with a memory is given episodes as (episodes, time) or (time, episodes). Each sequence looks like one of the
 episodes that were acted, step by step, and then the same row over and over: the filler. An episode that looks like
-another is told by its actions, and by the order in which both were acted.
+another is told by its actions, and by the order in which both were acted. Pieces of episodes are told where nothing
+else looks like their steps.
 """
 
 from __future__ import annotations
@@ -174,6 +175,8 @@ def _of_call(audit: Audit, episodes: _Episodes, event: Event, order: int, block:
             continue
         grid = np.arange(size).reshape(wide, -1) if not turned else np.arange(size).reshape(-1, wide).T
         made = _matched(episodes, grid, look, inputs, actions)
+        if made is None:
+            made = _pieces(audit, grid, places, inputs)
         if made is not None:
             rows = np.where(made >= 0, nodes.id[made], UNKNOWN)
             last = np.zeros(size, dtype=bool)
@@ -202,6 +205,23 @@ def _matched(episodes: _Episodes, grid: Ints, look: Ints, inputs: Array | None, 
         taken.add(chosen)
         found[sequence[: len(episodes.steps[chosen])]] = episodes.steps[chosen]
     return found
+
+
+def _pieces(audit: Audit, grid: Ints, places: Ints, inputs: Array | None) -> Ints | None:
+    """Pieces of episodes, as long as they come, of steps that nothing else looks like; then one and the same row."""
+    nodes = audit.nodes
+    filler = places < 0
+    if inputs is None or not filler.any() or filler.mean() > 0.9 or (inputs[filler] != inputs[filler][0]).any():
+        return None
+    if (nodes.alike[places[~filler]] != 0).any():
+        return None
+    onward = after(nodes)
+    for sequence in grid:
+        length = int((~filler[sequence]).sum())
+        steps = places[sequence[:length]]
+        if not length or (steps < 0).any() or (onward[steps[:-1]] != steps[1:]).any() or not nodes.acted[steps].all():
+            return None
+    return places
 
 
 def _did(episodes: _Episodes, number: int, sequence: Ints, actions: Array | None) -> bool:

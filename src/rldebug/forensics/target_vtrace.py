@@ -45,6 +45,7 @@ class Rows:
     value_next: Array  # of where the step led
     reward: Array
     ratio: Array  # NaN where the policy that acted is not known
+    push: Array  # what the log-prob is multiplied with
     after: Ints
     terminated: Flags
     truncated: Flags
@@ -71,6 +72,7 @@ class VTrace:
     share: float
     rows: int
     audits: int
+    pushes: str = ""  # "own": the log-probs are weighed by what leads to the target of the step itself
 
 
 def vtraces(script: Script, without: Container[Site] = ()) -> list[VTrace]:
@@ -101,6 +103,7 @@ def _rows_of(audit: Audit, policies: Sequence[Event], term: Event) -> Rows | Non
     known = (places >= 0) & nodes.acted[safe] & ~nodes.phantom[safe] & (nodes.alike[safe] == 0)
     if known.mean() < 0.5 or len(np.unique(places[known])) < known.sum():
         return None
+    push = column_of(policy, "weight")
     logp, chosen = column_of(policy, "logp"), column_of(policy, "index")
     acted = _acted(audit, np.where(known, places, UNKNOWN), chosen)
     if logp is None or acted is None:
@@ -122,6 +125,7 @@ def _rows_of(audit: Audit, policies: Sequence[Event], term: Event) -> Rows | Non
         value_next=values[np.where(nxt >= 0, nxt, len(nodes))],
         reward=np.where(known, nodes.reward[safe], np.nan),
         ratio=np.exp(np.clip(logp - acted, -20.0, 20.0)),
+        push=np.full(len(target), np.nan) if push is None or len(push) != len(target) else push,
         after=follow,
         terminated=nodes.terminated[safe] & known,
         truncated=nodes.truncated[safe] & ~nodes.terminated[safe] & known,
@@ -192,6 +196,7 @@ def _ways(ratio: Array) -> Iterator[tuple[str, Array, Array]]:
     yield "raw", ratio, ratio
     yield "none", np.ones_like(ratio), np.ones_like(ratio)
     yield "below", np.maximum(ratio, 1.0), np.maximum(ratio, 1.0)
+    yield "below", np.maximum(ratio, 1.0), clipped
     yield "inverted", np.minimum(back, 1.0), np.minimum(back, 1.0)
     yield "inverted-raw", back, back
 
@@ -222,7 +227,26 @@ def _fit(site: Site, terms: tuple[Event, ...], rows: Rows) -> VTrace | None:
     audits = len(np.unique(rows.audit[usable][fit.agree]))
     ends = _endings(rows, weight, trace, gamma, gamma * lam, 6.0 * tol)
     mistake = _MISTAKES.get(name, "")
-    return VTrace(site, terms, name, gamma, lam, mistake, ends, fit.share, fit.rows, audits)
+    pushes = _pushes(rows, usable, weight, gamma)
+    return VTrace(site, terms, name, gamma, lam, mistake, ends, fit.share, fit.rows, audits, pushes)
+
+
+def _pushes(rows: Rows, usable: Flags, weight: Array, gamma: float) -> str:
+    """Whether the weights of the log-probs are made with the target of the step itself, and in no right way."""
+    keep = usable & np.isfinite(rows.push)
+    if keep.sum() < _ROWS or not np.any(rows.push[keep]):
+        return ""
+    own = weight * (rows.reward + gamma * rows.target - rows.value)
+    right = [
+        weight * (rows.reward + gamma * rows.next_target - rows.value),
+        weight * (rows.reward + gamma * rows.value_after - rows.value),
+        weight * (rows.target - rows.value),
+        rows.target - rows.value,
+    ]
+    tol = tolerance(rows.push[keep], rows.push[keep], rows.push[keep])
+    shares = [robust(rows.push[keep], [each[keep], np.ones(int(keep.sum()))], 3.0 * tol) for each in (own, *right)]
+    found, *others = [each.share if each else 0.0 for each in shares]
+    return "own" if found >= _GOOD and max(others) < 0.5 else ""
 
 
 def _endings(rows: Rows, weight: Array, trace: Array, gamma: float, carry: float, tol: float) -> tuple[Ending, ...]:
@@ -263,7 +287,11 @@ def _ending(
     for way in (right, *wrong):
         told = keep & np.isfinite(ways[way])
         if way != right:
-            told &= np.abs(ways[way] - ways[right]) > 8.0 * tol  # NaN where the right one is not known: no
+            apart = np.abs(ways[way] - ways[right]) > 8.0 * tol
+            if way == "zero" and not np.isfinite(ways[right][keep]).any():
+                # Nobody was asked for the value of where it led: it is no smaller than that of where it came from.
+                apart = np.abs(rows.value) > 64.0 * tol
+            told &= apart  # NaN where the right one is not known: no
         hit = told & (np.abs(rows.target - ways[way]) <= tol)
         if told.sum() < _ENDS or hit.sum() < _HIT * told.sum():
             continue

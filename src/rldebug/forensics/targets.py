@@ -58,6 +58,7 @@ class Fit:
     power: float | None = None  # what the bootstrap is multiplied with, where there are several
     coefs: tuple[float | None, ...] = ()  # and the rewards
     crossed: tuple[int, int] = (0, 0)  # windows of several steps that run over an end, of those that could
+    pushes: str = ""  # "own": log-probs are weighed by what leads to the target of the step itself
     traced: bool = True  # rows are known steps of the environment
     residual: float | None = None  # of those rows, relative to the spread of the targets
     runner_up: tuple[str, float] | None = None  # what explains most of them otherwise, and which share
@@ -273,6 +274,7 @@ def _of_trace(found: VTrace) -> Fit:
         rows=found.rows,
         audits=found.audits,
         values=True,
+        pushes=found.pushes,
         site=found.site,
         where=where_of(found.terms),
     )

@@ -16,6 +16,7 @@ from rldebug.forensics.node_places import begins
 from rldebug.forensics.worlds import evaluation_streams
 from rldebug.rule import NotEnough, Rule
 
+_STATES = ("input1", "input2")  # an LSTM has two
 _STATE = 4  # numbers that a state has at least: fewer may be an action, or a flag
 
 
@@ -55,23 +56,11 @@ class MemoryNeverEmptied(Rule):
     share: float = 0.9  # of them that begin with a state of their own
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        kept = total = 0
-        example: Event | None = None
         flagged = _flagged(evidence)
-        for audit in evidence.audits:
-            begun = []
-            for event in audit.acting:
-                states = _states(event)
-                if states is not None and event["module"] not in flagged and recurrent(evidence, str(event["module"])):
-                    begun.append(states[_first(audit, event, evidence)[0]])
-                    example = example or event
-            together = np.unique(np.concatenate(begun), axis=0) if len({each.shape[1] for each in begun}) == 1 else ()
-            if len(together) > 1 or sum(map(len, begun)) > 1:
-                # One and the same state in all of them is empty, or where the network was taught to begin.
-                total += sum(map(len, begun))
-                kept += len(together) if len(together) > 1 else 0
-        if total < self.episodes or example is None:
-            raise NotEnough(f"{total} states that a recurrent network began an episode with, needs {self.episodes}")
+        found = [found for name in _STATES for found in self._of(evidence, name, flagged)]
+        if not found:
+            raise NotEnough(f"states that a recurrent network began an episode with, needs {self.episodes}")
+        kept, total, example = max(found, key=lambda each: each[0] / each[1])
         if kept < self.share * total:
             return
         yield self.finding(
@@ -83,10 +72,31 @@ class MemoryNeverEmptied(Rule):
             confidence=0.8,
         )
 
+    def _of(self, evidence: Script, name: str, flagged: set[str]) -> Iterator[tuple[int, int, Event]]:
+        """Of one of the two states that a cell may have: how many are kept, of how many."""
+        kept = total = 0
+        example: Event | None = None
+        for audit in evidence.audits:
+            begun: dict[int, NDArray[np.float64]] = {}  # by the node: what follows a step may be valued first
+            for event in audit.acting:
+                states = _states(event, name)
+                if states is not None and event["module"] not in flagged and recurrent(evidence, str(event["module"])):
+                    first = _first(audit, event, evidence)[0]
+                    begun.update(zip(event.arrays["rows"][first].tolist(), states[first], strict=True))
+                    example = example or event
+            widths = {len(each) for each in begun.values()}
+            together = np.unique(list(begun.values()), axis=0) if len(widths) == 1 else ()
+            if len(together) > 1 or len(begun) > 1:
+                # One and the same state in all of them is empty, or where the network was taught to begin.
+                total += len(begun)
+                kept += len(together) if len(together) > 1 else 0
+        if total >= self.episodes and example is not None:
+            yield kept, total, example
 
-def _states(event: Event) -> NDArray[np.float64] | None:
+
+def _states(event: Event, name: str = "input1") -> NDArray[np.float64] | None:
     """Of each row, where the network is given nothing beside the observation and states of one width."""
-    state, given = event.arrays.get("input1"), event.arrays.get("input")
+    state, given = event.arrays.get(name), event.arrays.get("input")
     inputs = [each for each in event.get("inputs") or () if each.get("shape")]
     if state is None or given is None or state.ndim != 2 or state.dtype.kind != "f" or state.shape[1] < _STATE:
         return None
@@ -101,7 +111,7 @@ def _first(audit: Audit, event: Event, script: Script) -> tuple[NDArray[np.bool_
     places = nodes.index(event.arrays["rows"])
     known = (places >= 0) & ~np.isin(nodes.stream[places], list(evaluation_streams(script)))
     first = begins(nodes)[places]
-    return known & first & (nodes.call[places] > 0), known & ~first
+    return known & first & (nodes.call[places] > 1), known & ~first
 
 
 def _flagged(script: Script) -> set[str]:
