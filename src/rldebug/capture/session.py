@@ -50,7 +50,6 @@ _ENDS = 8  # ends of episodes of either kind that audits are to hold
 _KINDS = ("terminations", "truncations")
 _SCOUTED = 64  # phases that are looked at for one, and dropped where there was none
 _KEPT_FOR_ENDS = 5
-_NOTHING = np.full(1, -1, dtype=np.int64)
 _EVALUATIONS = 6  # audits of what is played and not learned from
 _PLAYED = 400  # env calls that one of them spans at most
 _LEFT_ALONE = 50  # env calls without an update, and twice as many as ever before: the program has gone over to playing
@@ -314,11 +313,11 @@ class Session:
         """What threads did waits in a queue, and is learned from some updates later: until then the audit goes on."""
         if threading.get_ident() == self._learner or audit.steps >= _QUEUED:
             return False
-        learned = {
-            event.update
-            for event in list(audit.events)
-            if event.kind == "term" and (event.arrays.get("rows", _NOTHING) >= audit.first_node).mean() > 0.5
-        }
+        learned = set()
+        for event in list(audit.events):
+            rows = event.arrays.get("rows", ()) if event.kind == "term" else ()
+            if 2 * np.count_nonzero(np.asarray(rows) >= audit.first_node) > len(rows):
+                learned.add(event.update)
         return len(learned) < _LEARNED
 
     @property
