@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
+from rldebug.capture import scouting
 from rldebug.capture import session as sessions
 from rldebug.capture.session import Options, Session
 from tests.watched import watched
@@ -130,6 +131,7 @@ def test_audits_stay_within_the_budget(tmp_path, monkeypatch):
 
 def test_an_optimizer_that_joins_later_is_looked_at_although_the_budget_is_spent(tmp_path, monkeypatch):
     monkeypatch.setattr(sessions, "_GRACE", 0.0)
+    monkeypatch.setattr(scouting, "_SECONDS", 0.0)  # no more for the sake of ends
 
     def program():
         for _ in range(4):
@@ -236,7 +238,7 @@ def test_an_end_that_is_rare_is_waited_for(monkeypatch):
     monkeypatch.setattr(sessions.Session, "within_budget", lambda self: False)
     _, script = watched(lambda: learner(set(range(150, 480, 45))))
     assert cut_rows(script) >= 4
-    assert script.counts["audits"] <= 3 + sessions._KEPT_FOR_ENDS
+    assert script.counts["audits"] <= 3 + scouting._KEPT
     assert all(each.of("loss") for each in script.audits)  # what held no end was dropped
 
 

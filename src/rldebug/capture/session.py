@@ -26,6 +26,7 @@ from rldebug.capture.matching import Matcher
 from rldebug.capture.networks import Networks
 from rldebug.capture.recording import SEEN, Recording
 from rldebug.capture.registry import Registry
+from rldebug.capture.scouting import Scout
 from rldebug.capture.switch import Switchboard
 from rldebug.capture.timer import Timer
 from rldebug.capture.told import described, finite
@@ -46,10 +47,6 @@ _WRITTEN = 64  # updates that it spans at most, where the program samples what i
 _GRACE = 1.0  # seconds that audits may take in any case: short programs are to be seen too
 _NOTES = 256  # of one kind
 _NEVER = 1 << 62
-_ENDS = 8  # ends of episodes of either kind that audits are to hold
-_KINDS = ("terminations", "truncations")
-_SCOUTED = 64  # phases that are looked at for one, and dropped where there was none
-_KEPT_FOR_ENDS = 5
 _EVALUATIONS = 6  # audits of what is played and not learned from
 _PLAYED = 400  # env calls that one of them spans at most
 _LEFT_ALONE = 50  # env calls without an update, and twice as many as ever before: the program has gone over to playing
@@ -117,11 +114,7 @@ class Session:
         self._seen = _SEEN_FIRST  # updates that an audit looks at
         self._due = False  # the next audit begins as soon as something is sampled
         self._writing = False  # this one did
-        self._learned: list[Any] = []  # streams that are learned from as they are played
-        self._ends = dict.fromkeys(_KINDS, 0)  # of what was learned from in audits
-        self._scouted = self._for_ends = 0
-        self._scouting = 0.0  # seconds
-        self._next_scout = 0  # phase
+        self._scout = Scout(self, self._begin, lambda: self._timer.spent)
         self._noted: dict[str, int] = {}
         self._modules: dict[str, dict[str, Any]] = {}
         self._told = self.started
@@ -305,9 +298,9 @@ class Session:
                 self._begin()
             else:
                 self._next_audit = self.phase + self.phase // 64  # to ask takes time too
-                self._scout()
-        elif self.phase >= self._next_scout:
-            self._scout()
+                self._look_for_ends()
+        elif self.phase >= self._scout.next:
+            self._look_for_ends()
 
     def _queued(self, audit: Recording) -> bool:
         """What threads did waits in a queue, and is learned from some updates later: until then the audit goes on."""
@@ -340,51 +333,29 @@ class Session:
     def _affordable(self) -> bool:
         return self.audits < _FIRST or self.within_budget()
 
-    # ── ends of episodes ────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _happened(self) -> dict[str, int]:
-        return {kind: sum(getattr(each, kind) for each in self._learned) for kind in _KINDS}
-
-    def _scout(self) -> None:
-        """How a target is made where an episode ends shows in few rows: where audits held hardly any of a kind that
-        does happen, a phase is looked at while it is acted, and audited if there is one in it."""
-        self._next_scout = self.phase + 1 + self.phase // 16
-        left = self._scouted < _SCOUTED and self._for_ends < _KEPT_FOR_ENDS and self._scouting < _GRACE
-        if not (left and self._learned and self.audits >= _FIRST and self.options.overhead_budget > 0):
-            return
-        if all(count >= _ENDS for count in self._ends.values()):
-            return
-        self.log.flush()
-        happened = self._happened()
-        lacking = {kind: happened[kind] for kind in _KINDS if self._ends[kind] < _ENDS and happened[kind]}
-        if lacking:
-            self._scouted += 1
-            self._begin()
-            if self.audit is not None:
-                self.audit.scouts_for, self.audit.heard, self.audit.since = lacking, None, self._timer.spent
+    def _look_for_ends(self) -> None:
+        if self.audits >= _FIRST and self.options.overhead_budget > 0:
+            self._scout.look()
 
     def is_worth_it(self) -> bool:
         """Before the first loss of an audit that began for the sake of an end: there was one, or it is dropped."""
         audit = self.audit
         if audit is None or audit.scouts_for is None:
             return audit is not None
-        happened, sought = self._happened(), audit.scouts_for
-        if any(happened[kind] > before for kind, before in sought.items()):
-            audit.scouts_for, audit.heard = None, self._heard
-            for each in audit.events:
-                self._heard(each)
-            self._for_ends += 1
-            return True
-        self._drop(audit)
-        return False
+        if not self._scout.found(audit):
+            self._drop(audit)
+            return False
+        audit.heard = self._heard
+        for each in audit.events:
+            self._heard(each)
+        return True
 
     def _drop(self, audit: Recording) -> None:
-        self.networks.end()
-        for each in self.on_audit:
-            self._safely("audit", each, audit)
-        self.audit = None
-        self.log.lazy = True
-        self._scouting += self._timer.spent - audit.since
+        with self.timed():
+            self.networks.end()
+            self.audit = None
+            self.log.lazy = True
+        self._scout.dropped(audit)
 
     def _begin(self, evaluation: Any = None) -> None:
         if os.getpid() != self.pid or self._file is None:
@@ -433,29 +404,11 @@ class Session:
                 self._safely("telling", self.tell)
 
     def _count_learned(self, audit: Recording) -> None:
-        fresh: dict[int, Any] = {}
-        total = own = 0
-        for event in audit.events:
-            if event.kind == "term":
-                for row in event.arrays.get("rows", ()):
-                    node = self.log.get(int(row))
-                    if node is not None:
-                        self.log.streams[node.stream].learned += 1
-                        total += 1
-                        if node.phase >= audit.phase and node.acted:
-                            fresh[node.id] = node
-                            own += 1
-        if audit.evaluation is not None or not total:
-            return
-        if own <= 0.5 * total:
-            self._learned.clear()  # a memory is learned from: what is played now is not
-            return
-        for node in fresh.values():
-            stream = self.log.streams[node.stream]
-            if stream not in self._learned and len(self._learned) < 64:
-                self._learned.append(stream)
-            self._ends["terminations"] += node.terminated
-            self._ends["truncations"] += node.truncated
+        rows = (row for event in audit.events if event.kind == "term" for row in event.arrays.get("rows", ()))
+        learned = [node for row in rows if (node := self.log.get(int(row))) is not None]
+        for node in learned:
+            self.log.streams[node.stream].learned += 1
+        self._scout.saw(audit, learned)
 
     def _find_copies(self) -> None:
         """Networks shaped like one that learns, which nobody has called yet: a target kept up and never used."""
