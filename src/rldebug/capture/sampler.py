@@ -27,8 +27,10 @@ Seen = Callable[[FrameType, float, float], None]
 
 PAUSE = 0.0025  # seconds between two samples at the start; a long run is looked at less often
 _SLOWER = ((3.0, 0.005), (10.0, 0.01), (30.0, 0.02))  # after so many seconds; by then there are thousands
-_LONGEST = 0.04
-_AT_ONCE, _SHARE = 0.1, 0.008  # CPU seconds, and of those of the program: where samples take more, they get fewer
+_LONGEST = 0.5
+_AT_ONCE, _SHARE = 0.2, 0.006  # CPU seconds, and of those of the program: where samples take more, they get fewer
+_BESIDE = 1.35  # times what is timed in here: the signal itself, and the caches that it leaves cold
+_MORE = 1.1  # from one pause to the next, where samples take too much
 _SHORTEST = 50e-6
 _DRAWN = 4096  # pauses, drawn once: to draw one takes as long as a sample
 
@@ -38,7 +40,7 @@ class Sampler:
     no signal that it may know (one of the real-time signals is used), no timer that it may set."""
 
     def __init__(self, seen: Seen, pause: float = PAUSE) -> None:
-        self.seen, self.pause = seen, pause
+        self.seen, self.pause, self._least = seen, pause, pause
         self.spent = self.spent_cpu = 0.0  # seconds in here
         self.way = ""  # how it samples: timer, or thread
         self.raise_after: BaseException | None = None  # in the program, once the sample under way is dealt with
@@ -110,10 +112,12 @@ class Sampler:
     def _next_pause(self, since: float) -> float:
         for after, pause in _SLOWER:
             if since > after:
-                self.pause = max(self.pause, pause)
+                self._least = max(self._least, pause)
         # On a machine that is busy with others, many samples fall on little work.
-        if self.pause < _LONGEST and self.spent_cpu > _AT_ONCE + _SHARE * (time.process_time() - self._cpu_before):
-            self.pause *= 1.02
+        if _BESIDE * self.spent_cpu > _AT_ONCE + _SHARE * (time.process_time() - self._cpu_before):
+            self.pause = min(_MORE * self.pause, _LONGEST)
+        else:
+            self.pause = max(self.pause / _MORE, self._least)
         self._place = (self._place + 1) % _DRAWN
         return self._pauses[self._place] * self.pause
 
