@@ -149,17 +149,27 @@ def test_a_long_run_is_looked_at_less_often():
 
 
 def test_samples_that_take_long_come_less_often(monkeypatch):
-    """A fifth of a second at once, and then a small share of what the program itself computes; what a sample costs
-    beside what can be timed counts too. Where there is room again, they come as often as before."""
-    monkeypatch.setattr(module.time, "process_time", lambda: 10.0)
-    cheap, dear = Sampler(lambda *_: None), Sampler(lambda *_: None)
-    cheap.spent_cpu, dear.spent_cpu = 0.18, 0.21
-    for _ in range(1000):
-        cheap._next_pause(1.0)
-        dear._next_pause(1.0)
-    assert cheap.pause == 0.0025
-    assert dear.pause == 0.5
-    dear.spent_cpu = 0.18
-    for _ in range(1000):
-        dear._next_pause(1.0)
-    assert dear.pause == 0.0025
+    """Their share is larger at the beginning; what a sample costs beside what can be timed counts too. Where there is
+    room again, they come as often as before."""
+    monkeypatch.setattr(module.time, "process_time", lambda: 20.0)
+    watch = Sampler(lambda *_: None)
+    watch.samples = 500  # 0.03 s, and 1.3 times what is timed, of 0.05 + 0.12 + 0.105 + 0.05
+
+    def after_many(timed):
+        watch.spent_cpu = timed
+        for _ in range(1000):
+            watch._next_pause(1.0)
+        return watch.pause
+
+    assert after_many(0.22) == 0.0025
+    assert after_many(0.23) == 0.5
+    assert after_many(0.22) == 0.0025
+
+
+def test_a_program_that_sleeps_is_looked_at_too(monkeypatch):
+    """It computes next to nothing, and of that samples may take a share: half of the time that passed counts."""
+    monkeypatch.setattr(module.time, "process_time", lambda: 0.1)
+    watch = Sampler(lambda *_: None)
+    watch.spent_cpu = 0.1
+    pauses = [[watch._next_pause(since) and watch.pause for _ in range(100)][-1] for since in (1.5, 9.0)]
+    assert pauses == [0.5, 0.005]
