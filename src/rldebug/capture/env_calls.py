@@ -62,7 +62,21 @@ def stand_in(gate: Gate, told: str, original: Callable[..., Any]) -> Callable[..
         inside = watch.here.inside
         if inside:
             return original(self, action) if inside is True else inside("step", original, self, (action,), {})
-        return watch.quick_step(original, self, action)
+        known, shared = watch.steady, watch.shared
+        if known is None or known.ref() is not self or shared.holding or shared.waiting or "environments" in watch.off:
+            return watch.quick_step(original, self, action)
+        here = watch.here
+        here.inside = shared.within
+        try:
+            result = original(self, action)
+        finally:
+            here.inside = False
+        try:
+            if not shared.light(known, result):
+                watch.tell(watch.saw_step, self, action, result)
+        except Exception:
+            watch.switch.failed("environments")
+        return result
         owner  # noqa: B018
 
     # A step goes through one of these for every wrapper; the second takes a third of the time of the first.

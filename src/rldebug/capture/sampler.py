@@ -29,13 +29,13 @@ Seen = Callable[[FrameType, float, float], None]
 PAUSE = 0.0025  # seconds between two samples at the start; a long run is looked at less often
 _SLOWER = ((3.0, 0.005), (10.0, 0.01), (30.0, 0.02))  # after so many seconds; by then there are thousands
 _LONGEST = 0.5
-_SHARES = ((3.0, 0.04), (10.0, 0.015), (math.inf, 0.005))  # of so many seconds of the program: those of samples
+_SHARES = ((3.0, 0.04), (10.0, 0.015), (math.inf, 0.004))  # of so many seconds of the program: those of samples
 _AT_ONCE = 0.05
 _AWAKE = 0.5  # of the time that passed counts, where the program computes for less of it
 _MORE = 1.1  # from one pause to the next, where samples take too much
 # What no clock in here can tell, measured from outside: CPU seconds of a signal, most of it the timer of a virtual
 # machine; and the caches that a sample leaves cold, as times what is timed.
-_SIGNAL, _COLD = 60e-6, 1.3
+_SIGNAL, _COLD = 60e-6, 1.5
 _SHORTEST = 50e-6
 _DRAWN = 4096  # pauses, drawn once: to draw one takes as long as a sample
 
