@@ -14,8 +14,7 @@ from types import FunctionType, SimpleNamespace
 from typing import Any, cast
 from weakref import ReferenceType, WeakSet
 
-import torch
-
+from rldebug.capture import nvtx
 from rldebug.capture.switch import Switchboard
 
 GROUP = "environments"
@@ -65,7 +64,7 @@ def stand_in(gate: Gate, told: str, original: Callable[..., Any]) -> Callable[..
         known, shared = watch.steady, watch.shared
         if known is None or known.ref() is not self or shared.holding or shared.waiting or "environments" in watch.off:
             return watch.quick_step(original, self, action)
-        here = watch.here
+        here = watch.here  # in stacks.py a frame that has it is a call of an environment
         here.inside = shared.within
         try:
             result = original(self, action)
@@ -124,7 +123,7 @@ class Shared:
         self.within: Any = True  # or what is handed the calls within the next one, as looks.py is
         self.on_meeting: Callable[[Any], None] | None = None  # told of an object when the program itself first calls it
         self.light = getattr(log, "light", None)  # of a log that only counts: told of a step, and of nothing else
-        self.ranges = self.light is not None and torch.version.cuda is not None  # for Nsight Systems
+        self.ranges = self.light is not None and nvtx.wanted()
 
 
 _shared: list[Shared] = []

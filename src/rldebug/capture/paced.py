@@ -175,7 +175,7 @@ class Paced:
             InnerSteps(shared_by(switch, log))
         for owner, name in ((torch.autograd, "backward"), (torch.autograd, "grad")):
             switch.replace("backward", owner, name, self._before_backward)
-        if torch.version.cuda is not None:
+        if nvtx.wanted():
             switch.when_undone(register_optimizer_step_pre_hook(lambda *_: nvtx.push("optimizer")).remove)
             switch.when_undone(register_optimizer_step_post_hook(lambda *_: nvtx.pop()).remove)
         _ALL.append(self)
@@ -190,14 +190,14 @@ class Paced:
     def _before_backward(self, original: Any) -> Any:
         from rldebug.capture.stand_in import stand_in, tell_torchscript
 
-        happened, built = self.stopwatch.happened, torch.version.cuda is not None
+        happened, ranges = self.stopwatch.happened, nvtx.wanted()
 
         def run(*args: Any, **kwargs: Any) -> Any:
             happened("backward")
             self._backwards += 1
             if self.on_backward is not None and self._backwards % _SOME == 1:
                 self.stopwatch._safely("looking at backward", self.on_backward)
-            if not built:
+            if not ranges:
                 return original(*args, **kwargs)
             nvtx.push("backward")
             try:
