@@ -61,8 +61,11 @@ def stand_in(gate: Gate, told: str, original: Callable[..., Any]) -> Callable[..
         inside = watch.here.inside
         if inside:
             return original(self, action) if inside is True else inside("step", original, self, (action,), {})
-        known, shared = watch.steady, watch.shared
-        if known is None or known.ref() is not self or shared.holding or shared.waiting or "environments" in watch.off:
+        known = watch.steady
+        if known is None or known.ref() is not self:
+            return watch.quick_step(original, self, action)
+        shared = watch.shared
+        if shared.holding or shared.waiting or "environments" in watch.off:
             return watch.quick_step(original, self, action)
         here = watch.here  # in stacks.py a frame that has it is a call of an environment
         here.inside = shared.within

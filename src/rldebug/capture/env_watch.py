@@ -48,7 +48,9 @@ class Watch:
         self.shared, self.switch, self.log, self.here = shared, shared.switch, shared.log, shared.here
         self.off = shared.switch.off
         self.known: dict[int, Known] = {}
-        self.steady: Known | None = None  # stepped last, and told to a log that only counts: the stand-in does it itself
+        self.steady: Known | None = (
+            None  # stepped last, and told to a log that only counts: the stand-in does it itself
+        )
         self.gate = Gate()
         self.gate.watch = self
         self.switch.when_undone(self.gate.shut)

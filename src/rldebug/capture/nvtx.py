@@ -10,7 +10,6 @@ import threading
 
 import torch
 
-
 TOOLS = ("NSYS_PROFILING_SESSION_ID", "CUDA_INJECTION64_PATH", "NV_COMPUTE_PROFILER_PERFWORKS_DIR")
 """Variables that NVIDIA's tools set in a program that they start."""
 
