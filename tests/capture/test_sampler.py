@@ -102,9 +102,9 @@ def test_what_is_to_be_raised_comes_out_of_the_program():
         watch.raise_after = KeyError("enough")
 
     watch = Sampler(stop, 0.001)
-    watch.start()
     try:
         with pytest.raises(KeyError, match="enough"):
+            watch.start()
             spin(5)
     finally:
         watch.stop()
