@@ -123,9 +123,9 @@ def test_it_comes_out_also_where_a_thread_looks(monkeypatch):
 
     monkeypatch.setattr(module, "_free_signal", lambda: 0)
     watch = Sampler(stop, 0.001)
-    watch.start()
     try:
         with pytest.raises(Enough):
+            watch.start()
             spin(5)
     finally:
         watch.stop()
