@@ -12,6 +12,8 @@ from rldebug.capture.env_calls import Gate, stand_in
 class Watch:
     """Calls, and remembers that it did."""
 
+    steady = None  # nothing is only counted
+
     def __init__(self):
         self.here, self.seen = SimpleNamespace(inside=False), []
 

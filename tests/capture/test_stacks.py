@@ -13,7 +13,9 @@ import torch
 from torch import nn
 
 from rldebug.capture import environments, hand_rolled
+from rldebug.capture.paced import Paced
 from rldebug.capture.stacks import Stacks, role_of
+from rldebug.capture.stopwatch import Stopwatch
 from rldebug.capture.switch import Switchboard
 
 HERE = str(Path(__file__).resolve())
@@ -467,3 +469,33 @@ def test_variables_stay_where_somebody_else_looks_on(stacks):
         assert works(1) == (1, 2)
     finally:
         sys.setprofile(before)
+
+
+def test_a_step_that_is_only_counted_is_inside_of_an_environment(stacks, tmp_path):
+    """Under a profile the stand-in of a step that was seen before calls it by itself."""
+    switch, watch = Switchboard(), Stopwatch(tmp_path)
+    watch.sampler.start = lambda: None
+    try:
+        Paced(watch, switch)
+
+        class World(gym.Env):
+            action_space = observation_space = gym.spaces.Discrete(2)
+
+            def reset(self, **options):
+                return 0, {}
+
+            def step(self, action):
+                look()
+                return 0, 0.0, False, False, {}
+
+        world = World()
+        world.reset()
+        for _ in range(4):
+            world.step(0)
+            look()
+    finally:
+        switch.undo()
+    watch.count_steps()
+    assert watch.counts["env_steps"] == 4
+    assert [each.inside for each in seen] == [True, False] * 4
+    assert not any(each.ours for each in seen)

@@ -14,8 +14,7 @@ from types import FunctionType, SimpleNamespace
 from typing import Any, cast
 from weakref import ReferenceType, WeakSet
 
-import torch
-
+from rldebug.capture import nvtx
 from rldebug.capture.switch import Switchboard
 
 GROUP = "environments"
@@ -62,7 +61,24 @@ def stand_in(gate: Gate, told: str, original: Callable[..., Any]) -> Callable[..
         inside = watch.here.inside
         if inside:
             return original(self, action) if inside is True else inside("step", original, self, (action,), {})
-        return watch.quick_step(original, self, action)
+        known = watch.steady
+        if known is None or known.ref() is not self:
+            return watch.quick_step(original, self, action)
+        shared = watch.shared
+        if shared.holding or shared.waiting or "environments" in watch.off:
+            return watch.quick_step(original, self, action)
+        here = watch.here  # in stacks.py a frame that has it is a call of an environment
+        here.inside = shared.within
+        try:
+            result = original(self, action)
+        finally:
+            here.inside = False
+        try:
+            if not shared.light(known, result):
+                watch.tell(watch.saw_step, self, action, result)
+        except Exception:
+            watch.switch.failed("environments")
+        return result
         owner  # noqa: B018
 
     # A step goes through one of these for every wrapper; the second takes a third of the time of the first.
@@ -110,7 +126,7 @@ class Shared:
         self.within: Any = True  # or what is handed the calls within the next one, as looks.py is
         self.on_meeting: Callable[[Any], None] | None = None  # told of an object when the program itself first calls it
         self.light = getattr(log, "light", None)  # of a log that only counts: told of a step, and of nothing else
-        self.ranges = self.light is not None and torch.version.cuda is not None  # for Nsight Systems
+        self.ranges = self.light is not None and nvtx.wanted()
 
 
 _shared: list[Shared] = []

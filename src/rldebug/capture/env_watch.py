@@ -48,6 +48,9 @@ class Watch:
         self.shared, self.switch, self.log, self.here = shared, shared.switch, shared.log, shared.here
         self.off = shared.switch.off
         self.known: dict[int, Known] = {}
+        self.steady: Known | None = (
+            None  # stepped last, and told to a log that only counts: the stand-in does it itself
+        )
         self.gate = Gate()
         self.gate.watch = self
         self.switch.when_undone(self.gate.shut)
@@ -134,6 +137,7 @@ class Watch:
         if known is None or known.ref() is not env or shared.holding or GROUP in self.off:
             return self.step(original, env, (action,), {})
         if shared.light is not None and not shared.waiting:
+            self.steady = None if shared.ranges else known
             here.inside = shared.within
             if shared.ranges:
                 nvtx.push("env step")

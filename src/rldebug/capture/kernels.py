@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import torch
 from torch.autograd import profiler as torch_profiler
 
+from rldebug.capture.nvtx import TOOLS
 from rldebug.capture.stand_in import out_of_reach
 
 _LAUNCHES = (
@@ -31,7 +32,6 @@ _LAUNCHES = (
 _TIMED = 3  # updates
 _STARTS = ("_prepare_profiler", "_enable_profiler")
 _TEARDOWN = "TEARDOWN_CUPTI"
-_TOOLS = ("NSYS_PROFILING_SESSION_ID", "CUDA_INJECTION64_PATH", "NV_COMPUTE_PROFILER_PERFWORKS_DIR")
 
 
 class Kernels:
@@ -42,7 +42,7 @@ class Kernels:
     def __init__(self) -> None:
         self.found: dict[str, float] = {}
         self.broken = ""  # the traceback, where it could not be done
-        self.done = any(name in os.environ for name in _TOOLS)  # only one may listen to the driver
+        self.done = any(name in os.environ for name in TOOLS)  # only one may listen to the driver
         self._seconds: list[float] = []
         self._began = 0.0
         self._open = False

@@ -1,13 +1,22 @@
 """NVTX: the parts of a training loop as named ranges, which Nsight Systems draws above the kernels that they launch.
 
-Without CUDA nothing is called.
+Without CUDA nothing is called, and where no such tool has started the program nothing is put in place.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 
 import torch
+
+TOOLS = ("NSYS_PROFILING_SESSION_ID", "CUDA_INJECTION64_PATH", "NV_COMPUTE_PROFILER_PERFWORKS_DIR")
+"""Variables that NVIDIA's tools set in a program that they start."""
+
+
+def wanted() -> bool:
+    """Whether anybody could draw ranges."""
+    return torch.version.cuda is not None and any(name in os.environ for name in (*TOOLS, "NVTX_INJECTION64_PATH"))
 
 
 class _Open(threading.local):

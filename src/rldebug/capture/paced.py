@@ -78,18 +78,28 @@ class PacedLog:
         if type(result) is not tuple or not 3 <= len(result) <= 5:
             return False
         terminated, truncated = result[2], result[3] if len(result) > 3 else False
-        if type(terminated) not in _FLAGS:
-            return False
-        ended = _ended(terminated, truncated if type(truncated) in _FLAGS else False)
-        playing = known.stream
+        playing, kind = known.stream, type(terminated)
         if playing is None or playing is not self.stopwatch.steady:
-            number = self._numbers.get(id(known.inner()), -1)
-            known.stream = self.stopwatch.environments[number] if number >= 0 else None
-            self._count(number, ended)
-            return True
+            return self._anew(known, terminated, truncated)
+        if kind is ndarray:
+            # Most steps end no lane: to see that in their bytes takes a tenth of what NumPy takes.
+            ended = type(truncated) is not ndarray or terminated.dtype is not _BOOL or truncated.dtype is not _BOOL
+            ended = ended or 1 in terminated.tobytes() or 1 in truncated.tobytes()
+        elif kind in _FLAGS:
+            ended = terminated or truncated is not False
+        else:
+            return False
         playing["calls"] += 1
         if ended:
-            playing["episodes"] += ended
+            playing["episodes"] += _ended(terminated, truncated if type(truncated) in _FLAGS else False)
+        return True
+
+    def _anew(self, known: Any, terminated: Any, truncated: Any) -> bool:
+        if type(terminated) not in _FLAGS:
+            return False
+        number = self._numbers.get(id(known.inner()), -1)
+        known.stream = self.stopwatch.environments[number] if number >= 0 else None
+        self._count(number, _ended(terminated, truncated if type(truncated) in _FLAGS else False))
         return True
 
     def _quick_step(
@@ -114,11 +124,8 @@ class PacedLog:
 
 
 def _ended(terminated: Any, truncated: Any) -> int:
-    """How many lanes. Most steps end none: to see that in their bytes takes a tenth of what NumPy takes."""
-    if type(terminated) is ndarray and type(truncated) is ndarray and terminated.dtype is truncated.dtype is _BOOL:
-        if 1 not in terminated.tobytes() and 1 not in truncated.tobytes():
-            return 0
-    elif type(terminated) is not ndarray and type(truncated) is not ndarray:
+    """How many lanes."""
+    if type(terminated) is not ndarray and type(truncated) is not ndarray:
         return 1 if terminated or truncated else 0
     return int(np.count_nonzero(np.logical_or(terminated, truncated)))
 
@@ -168,7 +175,7 @@ class Paced:
             InnerSteps(shared_by(switch, log))
         for owner, name in ((torch.autograd, "backward"), (torch.autograd, "grad")):
             switch.replace("backward", owner, name, self._before_backward)
-        if torch.version.cuda is not None:
+        if nvtx.wanted():
             switch.when_undone(register_optimizer_step_pre_hook(lambda *_: nvtx.push("optimizer")).remove)
             switch.when_undone(register_optimizer_step_post_hook(lambda *_: nvtx.pop()).remove)
         _ALL.append(self)
@@ -183,14 +190,14 @@ class Paced:
     def _before_backward(self, original: Any) -> Any:
         from rldebug.capture.stand_in import stand_in, tell_torchscript
 
-        happened, built = self.stopwatch.happened, torch.version.cuda is not None
+        happened, ranges = self.stopwatch.happened, nvtx.wanted()
 
         def run(*args: Any, **kwargs: Any) -> Any:
             happened("backward")
             self._backwards += 1
             if self.on_backward is not None and self._backwards % _SOME == 1:
                 self.stopwatch._safely("looking at backward", self.on_backward)
-            if not built:
+            if not ranges:
                 return original(*args, **kwargs)
             nvtx.push("backward")
             try:

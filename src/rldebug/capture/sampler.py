@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import math
 import random
 import signal
 import sys
@@ -27,8 +28,14 @@ Seen = Callable[[FrameType, float, float], None]
 
 PAUSE = 0.0025  # seconds between two samples at the start; a long run is looked at less often
 _SLOWER = ((3.0, 0.005), (10.0, 0.01), (30.0, 0.02))  # after so many seconds; by then there are thousands
-_LONGEST = 0.04
-_AT_ONCE, _SHARE = 0.1, 0.008  # CPU seconds, and of those of the program: where samples take more, they get fewer
+_LONGEST = 0.5
+_SHARES = ((3.0, 0.06), (10.0, 0.03), (math.inf, 0.004))  # of so many seconds of the program: those of samples
+_AT_ONCE = 0.05
+_AWAKE = 0.5  # of the time that passed counts, where the program computes for less of it
+_MORE = 1.1  # from one pause to the next, where samples take too much
+# What no clock in here can tell, measured from outside: CPU seconds of a signal, most of it the timer of a virtual
+# machine; and the caches that a sample leaves cold, as times what is timed.
+_SIGNAL, _COLD = 60e-6, 1.5
 _SHORTEST = 50e-6
 _DRAWN = 4096  # pauses, drawn once: to draw one takes as long as a sample
 
@@ -38,8 +45,9 @@ class Sampler:
     no signal that it may know (one of the real-time signals is used), no timer that it may set."""
 
     def __init__(self, seen: Seen, pause: float = PAUSE) -> None:
-        self.seen, self.pause = seen, pause
+        self.seen, self.pause, self._least = seen, pause, pause
         self.spent = self.spent_cpu = 0.0  # seconds in here
+        self.samples = 0
         self.way = ""  # how it samples: timer, or thread
         self.raise_after: BaseException | None = None  # in the program, once the sample under way is dealt with
         drawn = random.Random(11)
@@ -93,6 +101,7 @@ class Sampler:
         except RecursionError:
             pass  # the program is as deep as it may be: the timer rings again by itself
         finally:
+            self.samples += 1
             self.spent += time.perf_counter() - now
             self.spent_cpu += time.thread_time() - cpu
         if self.raise_after is not None:
@@ -110,12 +119,17 @@ class Sampler:
     def _next_pause(self, since: float) -> float:
         for after, pause in _SLOWER:
             if since > after:
-                self.pause = max(self.pause, pause)
-        # On a machine that is busy with others, many samples fall on little work.
-        if self.pause < _LONGEST and self.spent_cpu > _AT_ONCE + _SHARE * (time.process_time() - self._cpu_before):
-            self.pause *= 1.02
+                self._least = max(self._least, pause)
+        if self._cost() > _AT_ONCE + _allowed(max(time.process_time() - self._cpu_before, _AWAKE * since)):
+            self.pause = min(_MORE * self.pause, _LONGEST)
+        else:
+            self.pause = max(self.pause / _MORE, self._least)
         self._place = (self._place + 1) % _DRAWN
         return self._pauses[self._place] * self.pause
+
+    def _cost(self) -> float:
+        """CPU seconds of the samples until now."""
+        return _COLD * self.spent_cpu + _SIGNAL * self.samples
 
     # Where there is no such timer (macOS, Windows) a thread has to do. It sees too much of what releases the lock.
 
@@ -130,11 +144,21 @@ class Sampler:
             if frame is not None and self._running:
                 self.seen(frame, self.pause + max(now - due, 0.0), now)
             del frame
+            self.samples += 1
             self.spent += time.perf_counter() - now
             self.spent_cpu += time.thread_time() - cpu
             if self.raise_after is not None:
                 error, self.raise_after = self.raise_after, None
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(main or 0), ctypes.py_object(type(error)))
+
+
+def _allowed(seconds: float) -> float:
+    """CPU seconds for samples of a program that has run for so long."""
+    found, since = 0.0, 0.0
+    for until, share in _SHARES:
+        found += share * max(min(seconds, until) - since, 0.0)
+        since = until
+    return found
 
 
 def _free_signal() -> int:

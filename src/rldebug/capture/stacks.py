@@ -68,6 +68,7 @@ class _Code:
         "ours",
         "positions",
         "role",
+        "stands",
         "words",
     )
 
@@ -77,6 +78,7 @@ class _Code:
         self.base = os.path.basename(self.file)
         self.ours = self.file.startswith(_OURS)
         self.launches = self.ours and self.function in ("run_as_main", "_run") and self.base == "launch.py"
+        self.stands = self.ours and (self.base, self.function) == ("env_calls.py", "quick")  # see there: `here`
         self.hands_on = self.function in _HANDS_ON.get(self.base, ()) or _stands_in(code)
         self.kind = "user" if is_users(self.file) or self.file.startswith(_ALGORITHMS) else ""
         self.name = getattr(code, "co_qualname", code.co_name)
@@ -145,7 +147,7 @@ class Stacks:
         for frame, code in reversed(frames):
             if code.ours:
                 ours = not code.hands_on
-                if (code.base, code.function) in _ENV_CALLS:
+                if (code.base, code.function) in _ENV_CALLS or (code.stands and "here" in locals_of(frame)):
                     inside = entered = True
             elif not ours:
                 place = at if frame is innermost else frame.f_lasti
