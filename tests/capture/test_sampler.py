@@ -97,6 +97,12 @@ def test_a_thread_looks_where_there_is_no_timer(monkeypatch):
     assert found["nap"] > 0.05
 
 
+def spin_under(watch):
+    """It may raise as soon as it is started."""
+    watch.start()
+    spin(5)
+
+
 def test_what_is_to_be_raised_comes_out_of_the_program():
     def stop(frame, seconds, now):
         watch.raise_after = KeyError("enough")
@@ -104,8 +110,7 @@ def test_what_is_to_be_raised_comes_out_of_the_program():
     watch = Sampler(stop, 0.001)
     try:
         with pytest.raises(KeyError, match="enough"):
-            watch.start()
-            spin(5)
+            spin_under(watch)
     finally:
         watch.stop()
 
@@ -125,8 +130,7 @@ def test_it_comes_out_also_where_a_thread_looks(monkeypatch):
     watch = Sampler(stop, 0.001)
     try:
         with pytest.raises(Enough):
-            watch.start()
-            spin(5)
+            spin_under(watch)
     finally:
         watch.stop()
 
