@@ -59,6 +59,9 @@ class FakeSession:
     def look_soon(self) -> None:
         pass
 
+    def joined(self) -> None:
+        pass
+
     def note(self, kind: str, /, **detail: Any) -> None:
         self.notes.append((kind, detail))
 
