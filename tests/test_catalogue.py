@@ -366,7 +366,8 @@ def _plants_its_own(rule):
     text = (TESTS / "rules" / shelf(rule) / f"test_{stem(rule)}.py").read_text(encoding="utf-8")
     if rule.reads in ("Graph", "Machine"):
         return "tests.rules.machines import" in text or "tests.rules.graphs import" in text or "Graph(" in text
-    return "tests.watched import" in text if rule.reads == "Script" else "tests.rules.crashes import" in text
+    watched = "tests.watched import" in text or "tests.programs.written import" in text
+    return watched if rule.reads == "Script" else "tests.rules.crashes import" in text
 
 
 def test_every_stable_rule_is_found_in_the_wild():

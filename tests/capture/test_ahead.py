@@ -6,7 +6,7 @@ import time
 from rldebug.capture.timer import Timer
 from rldebug.forensics.targets import fit_targets
 from tests.programs.threaded import learn
-from tests.watched import findings, watched
+from tests.watched import watched
 
 
 def test_a_clock_of_one_thread_says_nothing_of_another():
@@ -36,10 +36,6 @@ def test_the_formula_is_found_though_unrolls_wait_in_a_queue():
     assert fit.rightly("terminated")
     assert fit.rightly("rollout")
     assert not fit.pushes
-
-
-def test_targets_that_are_not_shifted_are_named():
-    assert [each.code for each in findings(lambda: learn(shifted=False), "ADV336")] == ["ADV336"]
 
 
 def test_targets_that_run_over_ends_are_seen():

@@ -13,6 +13,8 @@ from rldebug.evidence.script import UNKNOWN, Audit, Event, Nodes, Script
 from rldebug.forensics.batches import Call, ambiguous, calls_of
 from rldebug.forensics.passes import Output, outputs_of
 
+_TOLD = 32  # rows
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
@@ -53,6 +55,7 @@ def _trained(script: Script) -> Iterator[Trained]:
         for each in outputs:
             if each.more and each.attached and not each.event.get("acting"):
                 apart.setdefault((audit.number, each.update), []).append(each)
+    told = _told_by_policy(script)
     for audit, term in script.events("term"):
         rows = term.arrays.get("rows")
         if rows is None or not len(rows) or term["kind"] not in ("policy", "regression"):
@@ -60,12 +63,30 @@ def _trained(script: Script) -> Iterator[Trained]:
         places = audit.nodes.index(rows)
         sure = ~ambiguous(audit.nodes, places)
         width = audit.nodes.action.shape[1]
-        action, discrete = _action(audit, term, before.get((audit.number, term.update), []))
-        if action is None and term["kind"] == "regression":
+        action, discrete = _action(audit, term, before.get((audit.number, term.update), []) if not told else [])
+        if action is None and term["kind"] == "regression" and not told:
             action = _second_input(script, term, apart.get((audit.number, term.update), []), width)
         if action is None or len(action) != len(rows) or action.shape[1] != width or not sure.any():
             continue
         yield Trained(audit, term, places[sure], action[sure], discrete)
+
+
+def _told_by_policy(script: Script) -> bool:
+    """The log-probs of a loss are those of the executed actions: what its critic is given beside the observation is
+    something else then, such as the time that is left."""
+    seen = alike = 0
+    for audit, term in script.events("term"):
+        given = term.arrays.get("action") if term["kind"] == "policy" else None
+        rows = term.arrays.get("rows")
+        if given is None or rows is None or not len(rows) or given.size % len(rows):
+            continue
+        done = executed(audit.nodes, audit.nodes.index(rows))
+        action = np.asarray(given, dtype=np.float64).reshape(len(rows), -1)
+        if action.shape[1] == done.shape[1]:
+            known = np.isfinite(done).all(axis=1)
+            seen += int(known.sum())
+            alike += int(equal(done[known], action[known]).sum())
+    return seen >= _TOLD and alike >= 0.9 * seen
 
 
 def _action(audit: Audit, term: Event, slices: list[Call]) -> tuple[NDArray[np.float64] | None, bool]:

@@ -6,6 +6,8 @@ from rldebug.evidence.script import Script
 from rldebug.rule import NotEnough
 from rldebug.rules.advantage.advantage_leads_to_own_target import AdvantageLeadsToOwnTarget
 from tests.forensics.test_target_vtrace import clipped, learned
+from tests.programs.threaded import learn
+from tests.watched import findings
 
 
 def found(push):
@@ -15,6 +17,10 @@ def found(push):
 
 def test_fires_where_the_targets_are_not_shifted():
     assert "0.95 · own target" in found(0)[0]
+
+
+def test_fires_in_a_program_of_threads():
+    assert [each.code for each in findings(lambda: learn(shifted=False), "ADV336")] == ["ADV336"]
 
 
 @pytest.mark.parametrize("push", [1, None])

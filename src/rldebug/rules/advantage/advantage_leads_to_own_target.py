@@ -1,4 +1,4 @@
-"""The weight of a step's log-prob is made with the target of the step itself."""
+"""The advantage of a step leads to its own target, not to the next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class AdvantageLeadsToOwnTarget(Rule):
-    """The advantage of a step is made with the target of the step itself, and not of the next one.
+    """The advantage of a step leads to its own target, not to the next.
 
     ## What it checks
     Targets that follow the formula of V-trace, and what the log-probs are multiplied with in the same loss: whether it

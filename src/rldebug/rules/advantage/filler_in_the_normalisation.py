@@ -1,4 +1,4 @@
-"""Advantages are normalised together with the filler after the end of episodes."""
+"""Advantages are normalised together with the filler after episodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class FillerInTheNormalisation(Rule):
-    """Advantages are normalised together with the filler after the end of episodes.
+    """Advantages are normalised together with the filler after episodes.
 
     ## What it checks
     Sequences side by side, filled up to the length of the longest, and what the log-probs are multiplied with: over all
@@ -46,7 +46,7 @@ class FillerInTheNormalisation(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    losses: int = 3
+    losses: int = 3  # that show it
     filler: int = 4  # rows of it in a loss, at least
     exact: float = 2e-4  # of mean and deviation
     off: float = 0.01  # mean of the steps alone

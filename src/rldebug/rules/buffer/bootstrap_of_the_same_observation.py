@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Event, Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.batches import recurrent
 from rldebug.forensics.bootstraps import by_prediction, without_gradient
 from rldebug.forensics.goals import asked, copied, same_inputs
 from rldebug.forensics.targets import fit_targets
@@ -36,7 +37,8 @@ class BootstrapOfTheSameObservation(Rule):
     `assert not np.array_equal(batch.obs, batch.next_obs)` where the batch is drawn.
 
     ## When it is fine
-    A regression on rewards alone needs no next observation, and calls no network for its target.
+    A regression on rewards alone needs no next observation, and calls no network for its target. Networks with a memory
+    are not judged: they are asked about whole sequences, and the answers are shifted.
 
     ## References
     Seen in the wild: ENV-06, BUF-03 of bench/bugs/sources.toml.
@@ -69,7 +71,10 @@ class BootstrapOfTheSameObservation(Rule):
             )
         if own:
             return
-        batches = [each for each in asked(evidence) if not copied(each)]
+        # Whoever is asked about a sequence at once has the next observation in it: its answers are shifted.
+        batches = [
+            each for each in asked(evidence) if not copied(each) and not recurrent(evidence, each.predicting.module)
+        ]
         alike = [each for each in batches if same_inputs(each)]
         if (
             len(batches) >= self.batches
@@ -90,6 +95,8 @@ class BootstrapOfTheSameObservation(Rule):
         audits: set[int] = set()
         where: Event | None = None
         for _, pairs in by_prediction(evidence):
+            if any(recurrent(evidence, each.call.module) for each in pairs):
+                continue
             judged += 1
             if any(each.later >= self.later for each in pairs):
                 continue

@@ -11,11 +11,13 @@ from rldebug.evidence.source import Source
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 from rldebug.syntax.answers import asked, bootstraps, same_value
-from rldebug.syntax.flow import same
-from rldebug.syntax.names import resolved
+from rldebug.syntax.flow import computed_from, same
+from rldebug.syntax.names import library, method, resolved
 from rldebug.syntax.places import above, function_of
 from rldebug.syntax.regressions import regressions
 from rldebug.syntax.sums import factors, terms
+
+_SHIFTS = ("roll", "flip", "narrow", "index_select", "unfold")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +39,8 @@ class OwnValueAdded(Rule):
     `r[t] + gamma * v[t + 1] - v[t]`, `r + gamma * net(next_obs)`.
 
     ## When it is fine
-    In a task of a single state.
+    In a task of a single state. Nothing is said where a network is asked about a sequence at once, and its answers are
+    shifted by a step.
 
     ## References
     Sutton and Barto, *Reinforcement learning*, 6.1.
@@ -66,6 +69,8 @@ class OwnValueAdded(Rule):
                             _asks_the_same(evidence, call, one)
                             for one in answers
                             if _at_once(evidence, guess, call, one)
+                            and not _moved(evidence, term, call)
+                            and not _moved(evidence, guess, one)
                         )
                         if twin and call.lineno not in told and not any(bootstraps(evidence, guess)):
                             told.add(call.lineno)
@@ -100,6 +105,23 @@ def _at_once(source: Source, guess: ast.expr, *calls: ast.Call) -> bool:
     what a distribution is made of a value."""
     here = function_of(source, guess)
     return all(function_of(source, each) is here and not _in_distribution(source, each) for each in calls)
+
+
+def _moved(source: Source, expression: ast.expr, call: ast.Call) -> bool:
+    """Whether only a stretch of what a call answers is taken, or all of it shifted: a sequence is asked about at once,
+    and the answer for the next step is the next of its answers."""
+    on_the_way = computed_from(source, expression, until=lambda each: each is call)
+    return any(_shifts(source, each) and call in computed_from(source, each) for each in on_the_way)
+
+
+def _shifts(source: Source, node: ast.expr) -> bool:
+    if isinstance(node, ast.Subscript):
+        places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return any(
+            isinstance(each, ast.BinOp) or (isinstance(each, ast.Slice) and bool(each.lower or each.upper))
+            for each in places
+        )
+    return isinstance(node, ast.Call) and (library(source, node).rpartition(".")[2] or method(node)) in _SHIFTS
 
 
 def _in_distribution(source: Source, call: ast.Call) -> bool:
