@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import torch
+from torch import nn
 
 from rldebug.rules.action_sampling.continuous_action_not_executed import ContinuousActionNotExecuted
 from tests.programs.data import found, seen
@@ -14,3 +17,44 @@ def test_fires_where_the_action_without_noise_is_stored() -> None:
 @pytest.mark.parametrize("bug", ["", "not clipped", "scaled"])
 def test_quiet_where_it_was_scaled_or_clipped_on_the_way(bug: str) -> None:
     assert not found(ContinuousActionNotExecuted(), seen(watched, "ddpg", bug))
+
+
+class Drift:
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(0)
+
+    def reset(self) -> np.ndarray:
+        self.t, self.x = 0, self.rng.normal(size=2).astype(np.float32)
+        return self.x.copy()
+
+    def step(self, action: float) -> tuple[np.ndarray, float, bool, dict[str, int]]:
+        self.t += 1
+        self.x = (0.9 * self.x + 0.1 * action + 0.1 * self.rng.normal(size=2)).astype(np.float32)
+        return self.x.copy(), -float(np.square(self.x).sum()), self.t == 20, {}
+
+
+def critic_that_knows_the_time() -> None:
+    torch.manual_seed(0)
+    env, policy, critic = Drift(), nn.Linear(2, 1), nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Linear(16, 1))
+    optimizer = torch.optim.Adam([*policy.parameters(), *critic.parameters()], lr=0.01)
+    for _ in range(12):
+        states, actions, rewards, end = [env.reset()], [], [], False
+        while not end:
+            with torch.no_grad():
+                actions.append(torch.distributions.Normal(policy(torch.from_numpy(states[-1])), 0.5).sample())
+            state, reward, end, _ = env.step(actions[-1].item())
+            states.append(state)
+            rewards.append(reward)
+        obs, left = torch.from_numpy(np.stack(states[:-1])), torch.linspace(-0.8, 0.8, len(rewards))[:, None]
+        value = critic(torch.cat([obs, left], 1)).squeeze(1)
+        target = torch.tensor(np.cumsum(rewards[::-1])[::-1].copy(), dtype=torch.float32)
+        logp = torch.distributions.Normal(policy(obs), 0.5).log_prob(torch.stack(actions)).squeeze(1)
+        loss = -(logp * (target - value).detach()).mean() + (value - target).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def test_quiet_where_a_critic_is_given_the_time_beside_the_observation() -> None:
+    _, script = watched(critic_that_knows_the_time, overhead_budget=1.0)
+    assert not found(ContinuousActionNotExecuted(), script)

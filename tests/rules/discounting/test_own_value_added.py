@@ -46,6 +46,9 @@ def test_fires_where_a_state_is_its_own_future(code):
         "for t in range(n):\n    delta = r[t] + gamma * v[t + 1] * (1 - d[t]) - v[t]",
         "y = r + 0.99 * slow(s2).max(1)[0]\nloss = F.mse_loss(net(s), y.detach())",
         "loss = F.mse_loss(net(s), slow(s).detach())",
+        "loss = F.mse_loss(net(s)[0][:, :-1], r + 0.99 * slow(s)[0][:, 1:].max(2).values.detach())",
+        "y = r + 0.99 * torch.roll(slow(s), -1, 0)\nloss = F.mse_loss(net(s), y.detach())",
+        "later = torch.cat([slow(s)[1:], torch.zeros(1)])\nloss = F.mse_loss(net(s), (r + 0.99 * later).detach())",
         """
 obs = start
 here = net(obs)
