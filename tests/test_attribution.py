@@ -39,7 +39,7 @@ def test_time_asleep_is_that_of_the_part_which_sleeps(name: str, size: str, cost
     off = {part: told - truth for part, (truth, told) in outcome.shares().items()}
     assert max(map(abs, off.values())) < MAY_BE_OFF, off
     for part in costs:
-        assert outcome.truth[part] > 0.1 * outcome.seconds  # or there was nothing to be found
+        assert outcome.truth[part] > 0.03 * outcome.seconds  # or there was nothing to be found, on a slow machine too
 
 
 @pytest.mark.slow
