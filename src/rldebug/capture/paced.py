@@ -77,7 +77,8 @@ class PacedLog:
         """Whether it could be read at a glance. Called at every step, and there is nothing that takes longer."""
         if type(result) is not tuple or not 3 <= len(result) <= 5:
             return False
-        terminated, truncated = result[2], result[3] if len(result) > 3 else False
+        terminated: Any = result[2]
+        truncated: Any = result[3] if len(result) > 3 else False
         playing, kind = known.stream, type(terminated)
         if playing is None or playing is not self.stopwatch.steady:
             return self._anew(known, terminated, truncated)
