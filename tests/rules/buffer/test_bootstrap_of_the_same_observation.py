@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from rldebug.rule import NotEnough
 from rldebug.rules.buffer.bootstrap_of_the_same_observation import BootstrapOfTheSameObservation
 from tests.programs.data import found, seen
 from tests.watched import watched
@@ -78,6 +79,7 @@ class Walk:
         return self.x.copy(), float(self.x[0]), self.t == 12, {}
 
 
-def test_quiet_where_the_answers_for_a_sequence_are_shifted() -> None:
+def test_not_judged_where_the_answers_for_a_sequence_are_shifted() -> None:
     _, script = watched(sequences, overhead_budget=1.0)
-    assert not found(BootstrapOfTheSameObservation(), script)
+    with pytest.raises(NotEnough):
+        found(BootstrapOfTheSameObservation(), script)
