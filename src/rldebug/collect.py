@@ -398,6 +398,9 @@ class Collector:
         else:
             _, detail, _ = _shift(self.record.schedule.due_detail(self.age), self._details)
         self._taken.add(optimizer.name)
+        came_back = self._activations.take_gradients()
+        if came_back is not None:
+            self.record.measure(came_back, detail=detail, suffix=self._suffix(optimizer))
         if detail:
             step = replace(step, moments=adam_moments(optimizer.optimizer, optimizer.parameters()))
         self.record.measure(step, detail=detail, layers=self._due_layers(), suffix=self._suffix(optimizer))

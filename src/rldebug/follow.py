@@ -152,7 +152,7 @@ class Follower:
     def _saw_networks(self) -> None:
         """Those that learn, once they are known: their layers are looked at from then on. Some learn late."""
         if not self.collector.due():
-            self.collector._activations.take()
+            self.collector._activations.drop()
         if self.collector.modules and self.session.audits >= _ALL_OF:
             return
         outer = self._learning()
@@ -212,7 +212,7 @@ class Follower:
             collector.record.schedule.call(collector.age)
         elif not self._affordable():
             collector.record.schedule.put_off(collector.age)
-            collector._activations.take()
+            collector._activations.drop()
         wanted = collector._wants_step(optimizer)
         if terms:
             self._hand_over(terms)

@@ -182,6 +182,15 @@ class Activations:
 
 
 @dataclass(frozen=True)
+class ActivationGradients:
+    """What the backward pass sent to the outputs of those layers."""
+
+    handed_over_by: ClassVar[str] = "rldebug.watch(policy=..., critic=...)"
+
+    gradients: Mapping[str, Tensor]  # layer name -> (N, …)
+
+
+@dataclass(frozen=True)
 class Episodes:
     """Episodes that ended since the last reading, as the environment itself reported them."""
 

@@ -6,7 +6,7 @@ from torch import nn
 
 import rldebug
 from rldebug.evidence.run import read_run
-from rldebug.metrics.activation import LAYER_COLUMNS
+from rldebug.metrics.activation import GRADIENT_COLUMNS, LAYER_COLUMNS
 from tests.bystander import NoWatch, same_weights
 
 
@@ -48,6 +48,21 @@ def test_layers_are_those_of_the_training_pass(tmp_path):
         assert row["absmax"] == pytest.approx(batch.abs().max().item(), rel=1e-4)
         assert list(table) == [f"policy.{i}" for i in range(5)]
     assert len(net[2]._forward_hooks) == 1, "the user's own hook stays"
+
+
+def test_gradients_at_layers_are_those_of_the_training_pass(tmp_path):
+    net = network()
+    seen = []
+    net[2].register_full_backward_hook(lambda layer, back, out: seen.append(out[0].detach().clone()))
+    dbg = train(net, rldebug.watch, folder=tmp_path, quiet=True, every=1, detail=1)
+    assert not dbg.broken, dbg.broken
+    tables = read_run(dbg.path).table("layers/gradient")
+    assert [reading.update for reading, _ in tables] == [*range(8), 9, 11]
+    for reading, table in tables:
+        row = dict(zip(GRADIENT_COLUMNS, table["policy.2"], strict=True))
+        assert row["norm"] == pytest.approx(seen[reading.update].norm().item(), rel=1e-4)
+        assert row["absmax"] == pytest.approx(seen[reading.update].abs().max().item(), rel=1e-4)
+        assert list(table) == [f"policy.{i}" for i in (4, 3, 2, 1, 0)], "as they come back"
 
 
 def test_an_inplace_activation_does_not_change_what_was_seen(tmp_path):

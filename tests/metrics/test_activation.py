@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from rldebug.evidence.run import Reading, Run
-from rldebug.metrics.activation import LAYER_COLUMNS, dead, saturated
-from rldebug.rollout import Activations
+from rldebug.metrics.activation import GRADIENT_COLUMNS, LAYER_COLUMNS, dead, saturated
+from rldebug.rollout import ActivationGradients, Activations
 from tests.metrics.reading import about, random_rows, vector
 
 
@@ -50,6 +50,21 @@ def test_hand_worked_units():
     _, cells = vector("layers", Activations({"a": output, "b": 2 * output - 1}, {"a": "ReLU", "b": "Tanh"}))
     assert cells[0, LAYER_COLUMNS.index("dead")] == 0.5
     assert cells[1, LAYER_COLUMNS.index("saturated")] == 0.75
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (16, 4), (5, 3, 4), (8, 3, 2, 2)])
+def test_table_of_gradients(shape):
+    gradient = random_rows(math.prod(shape), 0).reshape(shape)
+    gradient[..., 0] = 0.0
+    names, cells = vector("layers/gradient", ActivationGradients({"policy.1": gradient}))
+    assert names == ["policy.1"]
+    rows = gradient.reshape(-1, shape[-1]) if len(shape) == 3 else gradient.reshape(shape[0], -1)
+    flat = rows.reshape(-1).tolist()
+    row = dict(zip(GRADIENT_COLUMNS, cells[0].tolist(), strict=True))
+    assert row["norm"] == about(math.sqrt(sum(each * each for each in flat)))
+    assert row["absmax"] == about(max(abs(each) for each in flat))
+    units = list(zip(*rows.tolist(), strict=True))
+    assert row["without"] == about(sum(all(each == 0 for each in unit) for unit in units) / len(units))
 
 
 def run_of(*tables):

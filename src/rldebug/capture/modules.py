@@ -1,4 +1,7 @@
-"""Forward hooks: what each layer puts out during a training forward pass. Attached only for the updates that ask."""
+"""Forward hooks: what each layer puts out during a training forward pass, and the gradient that comes back to it.
+
+Attached only for the updates that ask.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rldebug.rollout import Activations
+from rldebug.rollout import ActivationGradients, Activations
 
 _ROWS = 256  # of a batch; enough to call a unit dead, and small next to the activations themselves
 
@@ -22,6 +25,8 @@ class ActivationWatch:
     failed: Callable[[str], None]
     outputs: dict[str, Tensor] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
+    gradients: dict[str, Tensor] = field(default_factory=dict)
+    _awaited: dict[str, _Gradient] = field(default_factory=dict)  # of the output that was kept, and no other
     _handles: list[Any] = field(default_factory=list)
 
     def attach(self) -> None:
@@ -40,6 +45,20 @@ class ActivationWatch:
         self.outputs, self.kinds = {}, {}
         return Activations(seen, kinds) if seen else None
 
+    def take_gradients(self) -> ActivationGradients | None:
+        """What has come back to these outputs since they were taken: the backward pass comes later than they do."""
+        seen = self.gradients
+        self.gradients = {}
+        return ActivationGradients(seen) if seen else None
+
+    def drop(self) -> None:
+        """What was seen is not wanted after all."""
+        self.take()
+        self._forget_gradients()
+
+    def _forget_gradients(self) -> None:
+        self.gradients, self._awaited = {}, {}
+
     def detach(self) -> None:
         for handle in self._handles:
             handle.remove()
@@ -52,14 +71,39 @@ class ActivationWatch:
             if transformed():
                 return
             rows = min(output.shape[0], _ROWS)
+            if not self.outputs:
+                self._forget_gradients()  # of the pass before: what nobody took of it
             if rows > (self.outputs[label].shape[0] if label in self.outputs else 0):
                 # A copy: an in-place activation after this layer would change what we look at later.
                 self.outputs[label] = output.detach()[:rows].clone()
                 self.kinds[label] = type(layer).__name__
+                if output.grad_fn is not None:
+                    # On the node and not on the tensor: a tensor with a hook warns when it is pickled, and one that is
+                    # changed in place afterwards stands for something else.
+                    self._awaited[label] = _Gradient(self, label, rows, output.output_nr)
+                    output.grad_fn.register_prehook(self._awaited[label])
         except Exception:
             self.detach()
             self.modules = {}  # for good
             self.failed("activation hook")
+
+
+class _Gradient:
+    """A hook on the node that made an output. It lives as long as the graph; one that nobody waits for does nothing."""
+
+    def __init__(self, watch: ActivationWatch, label: str, rows: int, place: int) -> None:
+        self.watch, self.label, self.rows, self.place = watch, label, rows, place
+
+    def __call__(self, gradients: tuple[Tensor | None, ...]) -> None:
+        if self.watch._awaited.get(self.label) is not self:
+            return
+        try:
+            gradient = gradients[self.place]
+            if gradient is not None and not transformed():
+                self.watch.gradients[self.label] = gradient.detach()[: self.rows].clone()
+        except Exception:
+            self.watch._forget_gradients()
+            self.watch.failed("gradients of activations")
 
 
 class _Hook:

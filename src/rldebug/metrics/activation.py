@@ -1,4 +1,4 @@
-"""What the layers put out, sampled: dead and saturated units, and the spread of activations."""
+"""What the layers put out, sampled, and what comes back: dead and saturated units, spread, gradients of activations."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from torch import Tensor
 
 from rldebug.evidence.run import Run, Series
 from rldebug.metric import metric
-from rldebug.rollout import Activations
+from rldebug.rollout import ActivationGradients, Activations
 
 LAYER_COLUMNS = ("mean", "std", "absmax", "dead", "saturated")
 """Columns of the table `layers`: one row per layer. `dead` and `saturated` are NaN for layers that cannot be."""
+
+GRADIENT_COLUMNS = ("norm", "absmax", "without")
+"""Columns of the table `layers/gradient`."""
 
 _RECTIFIERS = frozenset({"ReLU", "ReLU6", "Hardswish", "Hardsigmoid"})
 _SQUASHERS = frozenset({"Tanh", "Sigmoid", "Hardtanh", "Softsign"})
@@ -40,6 +43,18 @@ def layers(seen: Activations) -> tuple[list[str], Tensor]:
         std, mean = torch.std_mean(flat, correction=0)
         rows.append(torch.stack([mean, std, torch.linalg.vector_norm(flat, float("inf")), dead, saturated]))
     return list(seen.outputs), torch.stack(rows)
+
+
+@metric("layers/gradient", unit="mixed", reads=ActivationGradients, healthy="alike in all layers", kind="table")
+def gradients(seen: ActivationGradients) -> tuple[list[str], Tensor]:
+    """Per layer: norm and largest size of the loss's gradient at its output, and the share of its units that none
+    comes back to, on the whole batch."""
+    rows = []
+    for gradient in seen.gradients.values():
+        flat = gradient.float().flatten(0, 1) if gradient.ndim == 3 else gradient.float().flatten(1)
+        sizes = [torch.linalg.vector_norm(flat), torch.linalg.vector_norm(flat, float("inf"))]
+        rows.append(torch.stack([*sizes, (flat == 0).all(0).float().mean()]))
+    return list(seen.gradients), torch.stack(rows)
 
 
 @metric("layers/dead", unit="share of units", reads=Run, healthy="below 0.5")

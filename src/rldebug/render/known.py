@@ -51,7 +51,7 @@ class Known:
 def known_of(report: Report | None) -> Known:
     """Asks the catalogue, which imports torch."""
     from rldebug import catalogue
-    from rldebug.metrics.activation import LAYER_COLUMNS
+    from rldebug.metrics.activation import GRADIENT_COLUMNS, LAYER_COLUMNS
     from rldebug.metrics.step import PARAMETER_COLUMNS
     from rldebug.render.explain import rule_page
 
@@ -71,5 +71,5 @@ def known_of(report: Report | None) -> Known:
             for each in catalogue.rules()
             if each.code in named
         },
-        columns={"parameters": PARAMETER_COLUMNS, "layers": LAYER_COLUMNS},
+        columns={"parameters": PARAMETER_COLUMNS, "layers": LAYER_COLUMNS, "layers/gradient": GRADIENT_COLUMNS},
     )

@@ -1,4 +1,4 @@
-"""Parameters and layers, row by row, as they were last."""
+"""Parameters, layers, and the gradients at layers, row by row, as they were last."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from rldebug.finding import thousands
 from rldebug.render.chart import spark
 from rldebug.render.shown import Section, Shown, base, e
 
+_SHOWN = (("Parameters", "parameters"), ("Layers", "layers"), ("Gradients at the outputs of layers", "layers/gradient"))
+
 
 def sections(main: Shown, others: Sequence[Shown]) -> Iterator[Section]:
-    for title, name in (("Parameters", "parameters"), ("Layers", "layers")):
+    for title, name in _SHOWN:
         columns = main.known.columns.get(name, ())
         keys = sorted({key for each in main.run.readings for key in each.tables if base(key) == name})
         rows = []
@@ -28,7 +30,7 @@ def sections(main: Shown, others: Sequence[Shown]) -> Iterator[Section]:
         heads = "".join(f"<th>{e(each)}</th>" for each in titles)
         line = f"; the line is {e(titles[0])} over the run, from 0" if titles else ""
         yield Section(
-            f"table-{name}",
+            f"table-{name.replace('/', '-')}",
             title,
             f"<p>As of update {thousands(latest.update)}{line}.</p>"
             f'<div class="scroll" tabindex="0"><table class="numbers"><tr><td></td><td></td>{heads}</tr>'
