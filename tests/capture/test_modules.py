@@ -56,7 +56,7 @@ def test_gradients_at_layers_are_those_of_the_training_pass(tmp_path):
     net[2].register_full_backward_hook(lambda layer, back, out: seen.append(out[0].detach().clone()))
     dbg = train(net, rldebug.watch, folder=tmp_path, quiet=True, every=1, detail=1)
     assert not dbg.broken, dbg.broken
-    tables = read_run(dbg.path).table("layers/gradient")
+    tables = read_run(dbg.path).table("layer_gradients")
     assert [reading.update for reading, _ in tables] == [*range(8), 9, 11]
     for reading, table in tables:
         row = dict(zip(GRADIENT_COLUMNS, table["policy.2"], strict=True))

@@ -56,7 +56,7 @@ def test_hand_worked_units():
 def test_table_of_gradients(shape):
     gradient = random_rows(math.prod(shape), 0).reshape(shape)
     gradient[..., 0] = 0.0
-    names, cells = vector("layers/gradient", ActivationGradients({"policy.1": gradient}))
+    names, cells = vector("layer_gradients", ActivationGradients({"policy.1": gradient}))
     assert names == ["policy.1"]
     rows = gradient.reshape(-1, shape[-1]) if len(shape) == 3 else gradient.reshape(shape[0], -1)
     flat = rows.reshape(-1).tolist()

@@ -16,7 +16,7 @@ LAYER_COLUMNS = ("mean", "std", "absmax", "dead", "saturated")
 """Columns of the table `layers`: one row per layer. `dead` and `saturated` are NaN for layers that cannot be."""
 
 GRADIENT_COLUMNS = ("norm", "absmax", "without")
-"""Columns of the table `layers/gradient`."""
+"""Columns of the table `layer_gradients`."""
 
 _RECTIFIERS = frozenset({"ReLU", "ReLU6", "Hardswish", "Hardsigmoid"})
 _SQUASHERS = frozenset({"Tanh", "Sigmoid", "Hardtanh", "Softsign"})
@@ -45,7 +45,7 @@ def layers(seen: Activations) -> tuple[list[str], Tensor]:
     return list(seen.outputs), torch.stack(rows)
 
 
-@metric("layers/gradient", unit="mixed", reads=ActivationGradients, healthy="alike in all layers", kind="table")
+@metric("layer_gradients", unit="mixed", reads=ActivationGradients, healthy="alike in all layers", kind="table")
 def gradients(seen: ActivationGradients) -> tuple[list[str], Tensor]:
     """Per layer: norm and largest size of the loss's gradient at its output, and the share of its units that none
     comes back to, on the whole batch."""

@@ -71,5 +71,5 @@ def known_of(report: Report | None) -> Known:
             for each in catalogue.rules()
             if each.code in named
         },
-        columns={"parameters": PARAMETER_COLUMNS, "layers": LAYER_COLUMNS, "layers/gradient": GRADIENT_COLUMNS},
+        columns={"parameters": PARAMETER_COLUMNS, "layers": LAYER_COLUMNS, "layer_gradients": GRADIENT_COLUMNS},
     )

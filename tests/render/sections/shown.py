@@ -13,7 +13,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 COLUMNS = {
     "parameters": ("grad_norm", "grad_absmax", "zero_rows", "step_norm", "weight_norm", "weight_mean", "weight_std"),
     "layers": ("mean", "std", "absmax", "dead", "saturated"),
-    "layers/gradient": ("norm", "absmax", "without"),
+    "layer_gradients": ("norm", "absmax", "without"),
 }
 
 
@@ -32,7 +32,7 @@ def run(word="policy", readings=40, path=None, shift=0.0):
                 tables={
                     "parameters": {f"{word}.0.weight": [10.0 ** (-i % 4), 0.2, 0.0, 0.001, 1.0, 0.0, 0.1]},
                     "layers": {f"{word}.0": [0.1, 0.2, 0.3, math.nan, math.nan]},
-                    "layers/gradient": {f"{word}.0": [0.1, 0.2, 0.0]},
+                    "layer_gradients": {f"{word}.0": [0.1, 0.2, 0.0]},
                 },
                 traces={"trace/value": [0.1, 0.2], "trace/reward": [0.0, 1.0], "trace/end": [0.0, 1.0]},
             )

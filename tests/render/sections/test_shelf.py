@@ -9,7 +9,7 @@ from .shown import HOSTILE, pictures, run, shown
 
 ORDER = [
     "run", "diagnosis", "learning", "trace", "environment", "policy", "gradient-flow", "distributions", "graph",
-    "hyperparameters", "frames", "clips", "table-parameters", "table-layers", "table-layers-gradient", "losses",
+    "hyperparameters", "frames", "clips", "table-parameters", "table-layers", "table-layer-gradients", "losses",
 ]  # fmt: skip
 
 

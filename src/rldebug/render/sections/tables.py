@@ -9,7 +9,7 @@ from rldebug.finding import thousands
 from rldebug.render.chart import spark
 from rldebug.render.shown import Section, Shown, base, e
 
-_SHOWN = (("Parameters", "parameters"), ("Layers", "layers"), ("Gradients at the outputs of layers", "layers/gradient"))
+_SHOWN = (("Parameters", "parameters"), ("Layers", "layers"), ("Gradients at the outputs of layers", "layer_gradients"))
 
 
 def sections(main: Shown, others: Sequence[Shown]) -> Iterator[Section]:
@@ -30,7 +30,7 @@ def sections(main: Shown, others: Sequence[Shown]) -> Iterator[Section]:
         heads = "".join(f"<th>{e(each)}</th>" for each in titles)
         line = f"; the line is {e(titles[0])} over the run, from 0" if titles else ""
         yield Section(
-            f"table-{name.replace('/', '-')}",
+            f"table-{name.replace('_', '-')}",
             title,
             f"<p>As of update {thousands(latest.update)}{line}.</p>"
             f'<div class="scroll" tabindex="0"><table class="numbers"><tr><td></td><td></td>{heads}</tr>'
