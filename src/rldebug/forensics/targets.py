@@ -31,6 +31,7 @@ from rldebug.forensics.weight_recursion import Recursion, recursion
 
 _ALL = 0.998  # share of rows that leaves nothing to explain
 ONE_FLAG = ("4-tuple", "3-tuple")  # of what step() gives: terminated and truncated in one
+_MOVED = 0.8  # share of rows that a formula explains in another order: rows that look alike are hardly told in the old
 _LIMITED = 0.3  # share of episodes that have the greatest length
 _KNOWN = 0.5  # share of rows with a value, for values to count as known
 
@@ -166,7 +167,7 @@ def _of_group(script: Script, group: Group, what: str) -> Iterator[Fit]:
         return
     if formula is None:
         for name, moved in orders(steps):
-            formula = right_formula_of(moved)
+            formula = right_formula_of(moved, _MOVED)
             if formula is not None and formula.name != "reward":
                 steps, order = moved, name
                 break
@@ -199,7 +200,7 @@ def _fit(script: Script, group: Group, formula: Formula, steps: Steps, order: st
         changed=formula.changed,
         mistake=formula.name if formula.mistake else "",
         order=order,
-        endings=_endings(script, steps, formula),
+        endings=_endings(script, steps, formula) if formula.share > _MOVED + 0.1 else (),
         share=formula.share,
         rows=formula.rows,
         audits=int(formula.audits),
