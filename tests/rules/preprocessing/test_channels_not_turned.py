@@ -6,7 +6,9 @@ import pytest
 from rldebug.evidence.script import Script
 from rldebug.rule import NotEnough
 from rldebug.rules.preprocessing.channels_not_turned import ChannelsNotTurned
+from tests.programs.data import found, seen
 from tests.programs.made import call, nodes, script
+from tests.watched import watched
 
 RNG = np.random.default_rng(0)
 
@@ -45,3 +47,11 @@ def test_quiet_where_the_shape_was_left_as_it_is() -> None:
 def test_says_so_where_there_are_few() -> None:
     with pytest.raises(NotEnough):
         list(ChannelsNotTurned().check(made("scaled", rows=4)))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert found(ChannelsNotTurned(), seen(watched, "pictures", "cut"))
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    assert not found(ChannelsNotTurned(), seen(watched, "pictures"))
