@@ -60,7 +60,15 @@ class _Try:
 
 def right_formula_of(steps: Steps, least: float = _GOOD) -> Formula | None:
     """Of all batches together, among the formulas that are no mistakes. `least`: share of rows that it explains."""
-    best = _best(steps, list(_right(steps)), least)
+    return _believed(_best(steps, list(_right(steps)), least), least)
+
+
+def scaled_formula_of(steps: Steps, least: float = _GOOD) -> Formula | None:
+    """As above, of rewards that were scaled or shifted, all alike."""
+    return _believed(_best(steps, list(_scaled(steps)), least), least)
+
+
+def _believed(best: Formula | None, least: float) -> Formula | None:
     return best if best is not None and best.share >= least and best.audits >= 2 else None
 
 

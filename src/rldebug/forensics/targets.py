@@ -20,7 +20,7 @@ from rldebug.forensics.robust_fit import Array
 from rldebug.forensics.roles import roles_of
 from rldebug.forensics.target_ends import Ending, endings
 from rldebug.forensics.target_formula import QFormula
-from rldebug.forensics.target_models import Formula, formula_of, right_formula_of
+from rldebug.forensics.target_models import Formula, formula_of, right_formula_of, scaled_formula_of
 from rldebug.forensics.target_orders import orders
 from rldebug.forensics.target_q import q_formulas
 from rldebug.forensics.target_rows import Group, Site, Steps, groups, sited, where_of
@@ -167,7 +167,7 @@ def _of_group(script: Script, group: Group, what: str) -> Iterator[Fit]:
         return
     if formula is None:
         for name, moved in orders(steps):
-            formula = right_formula_of(moved, _MOVED)
+            formula = right_formula_of(moved, _MOVED) or scaled_formula_of(moved, _MOVED)
             if formula is not None and formula.name != "reward":
                 steps, order = moved, name
                 break
