@@ -145,7 +145,8 @@ def pictures(bug: str = "", *, steps: int = 120) -> None:
 
     def prepare(obs: Any, *, act: bool = False) -> Any:
         x = torch.as_tensor(np.asarray(obs)).float()
-        x = x.transpose(1, 3) if act and bug == "turned" else x.permute(0, 3, 1, 2)
+        turned = x.permute(0, 3, 1, 2)
+        x = x.transpose(1, 3) if act and bug == "turned" else x.reshape(turned.shape) if bug == "cut" else turned
         return x if bug == "unscaled" or (bug == "learner unscaled" and not act) else x / 255
 
     obs, _ = env.reset()

@@ -23,6 +23,7 @@ from torch.nn.modules import module as module_hooks
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from rldebug.capture.activated import Activated
+from rldebug.capture.entered import Entered
 from rldebug.capture.env_facts import lying_in
 from rldebug.capture.lent import Lent
 from rldebug.capture.mapped import answers, given_to_all, is_ensemble, unmapped
@@ -63,6 +64,7 @@ class Networks:
         self._here = threading.local()
         self._tags: dict[int, tuple[Any, NDArray[np.int64]]] = {}  # id of an output -> rows it was computed from
         self.row_tags = RowTags()
+        self.entered = Entered()
         self._activated = Activated()
         self._outside: set[int] = set()  # ids of modules that were called from outside any other
         self._nested = 0
@@ -92,6 +94,7 @@ class Networks:
         self._handles = []
         self._tags.clear()
         self.row_tags.clear()
+        self.entered.clear()
 
     # Hooks run inside the user's forward pass: they return None, whatever happens.
 
@@ -105,6 +108,10 @@ class Networks:
             stack = self._here.stack = []
         if not stack and self.session.listener is not None:
             self.session.switch.guard(GROUP, self.session.listener.hear)
+        if not stack or stack[-1] == _OPEN:
+            self.entered.begin()
+        else:
+            self.entered.layer(module, args)
         stack.append(id(module))
         if args and is_table(args[0]):
             # Given a whole table, of which it picks what its parts are given: those are the networks.
@@ -186,6 +193,8 @@ class Networks:
             self._tag(each, rows)
             if not audit.late:
                 self.row_tags.remember(each, rows)
+        if not depth and inputs and not audit.late:
+            self.entered.end(inputs, rows, self._alike)
         if acting:
             session.just_acted_on = audit.log.calls
         audit.refer(rows)
@@ -279,6 +288,10 @@ class Networks:
     def _equal(self, node: Any, row: int) -> bool:
         other = self.session.log.get(row)
         return other is not None and other.fp == node.fp
+
+    def _alike(self, row: int, other: int) -> bool:
+        node = self.session.log.get(row)
+        return node is not None and self._equal(node, other)
 
     def _by_time(self, inputs: list[Tensor], rows: NDArray[np.int64], how: str) -> tuple[NDArray[np.int64], str, bool]:
         """Unmatched, as many rows as lanes, and nothing was called since the environment: the current observations."""

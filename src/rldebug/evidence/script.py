@@ -100,8 +100,8 @@ EVENTS: dict[str, str] = {
         module: its name in script.modules; training: its mode; grad: whether gradients were on; acting: its rows are
         the current observations of all lanes; match: how rows were found ("raw", "scaled", "centred",
         "channels-first", "one-hot", "slice", "parts": tensors that make up one observation together, "alias": rows
-        that nothing explains, just after the environment was
-        called; "tag": computed from rows of another call; "none"); inputs, outputs: [{shape, dtype, attached}];
+        that nothing explains, just after the environment was called; "tag": computed from rows of another call; of a
+        term "entered": its network changed them within; "none"); inputs, outputs: [{shape, dtype, attached}];
         returns: type; line. arrays: rows (node ids, UNKNOWN = -1), input (rows, ≤ 64 columns) or input_stats (rows, 4:
         min, max, mean, std) where it is wide, input1, input2 (further inputs, where narrow: the action of a critic),
         begun (of sequences: the state that each begins with, in its first row; NaN in the others),

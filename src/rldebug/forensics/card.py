@@ -34,6 +34,7 @@ _WRONGLY = {
     ("rollout", "zero"): "the end of a rollout treated as termination",
     ("rollout", "own"): "the end of a rollout is bootstrapped from its own last state",
     ("rollout", "itself"): "the last step of a rollout is left out",
+    ("truncated", "twice"): "a truncated step is bootstrapped, and goes on as if nothing had ended",
     ("terminated", "lost"): "the reward of a terminated step is lost",
     ("terminated", "itself"): "the last step of an episode is left out",
     ("terminated", "entropy"): "a terminated step is paid for the entropy of the next",

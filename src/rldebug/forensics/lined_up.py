@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 _RUN = 6  # rows in a row, for a stretch to count; where batches are shorter, all of them
 _SHORT = 3
 _ALL = 0.9  # share of the rows that must lie in such stretches
+_KNOWN = 0.8  # share of the rows whose look is known; a stretch goes on over the others
 _TWINS = 0.05  # share of rows that may be several steps, from which on order is asked
 
 
@@ -87,7 +88,7 @@ def _of_term(looks: _Looks, terms: Sequence[Event], term: Event) -> Ints | None:
         return None
     places = looks.nodes.index(ids)
     known = places >= 0
-    if known.mean() < _ALL or (looks.nodes.alike[places[known]] != 0).mean() < _TWINS:
+    if known.mean() < _KNOWN or (looks.nodes.alike[places[known]] != 0).mean() < _TWINS:
         return None
     look = np.where(known, looks.look[places], UNKNOWN)
     actions = _actions(terms, term, ids)

@@ -29,7 +29,7 @@ class Ending:
     """A kind of row, and the way its target was seen to be made."""
 
     kind: str  # terminated, truncated, rollout, first, before
-    way: str  # zero, final, follows, value, leak, own
+    way: str  # zero, final, follows, value, leak, own, twice, …
     right: bool
     rows: int  # that tell
     hit: int  # of them that agree
@@ -47,7 +47,7 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
 # In the order in which they are believed where several hit alike.
 _WRONG: Mapping[str, tuple[str, ...]] = {
     "terminated": ("follows", "value", "leak", "final", "own", "lost", "itself"),
-    "truncated": ("zero", "follows", "value", "carried", "leak"),
+    "truncated": ("zero", "follows", "value", "carried", "leak", "twice"),
     "rollout": ("zero", "own", "itself"),
     "first": ("zero", "leak"),
     "before": ("zero",),
@@ -100,6 +100,7 @@ def ways_of(steps: Steps, formula: Formula) -> dict[str, Array]:
         "final": reward + gamma * steps.value_next + last,
         "leak": reward + formula.on_target * (target - after) + last,
         "carried": reward + gamma * steps.value_next + formula.on_target * (target - after) + last,
+        "twice": reward + formula.constant + gamma * steps.value_next + onward,
         "own": reward + gamma * steps.value + last,
         "itself": steps.value,
     }

@@ -58,10 +58,18 @@ class _Try:
     fixed: bool = True  # the reward has the coefficient 1
 
 
-def right_formula_of(steps: Steps) -> Formula | None:
-    """Of all batches together, among the formulas that are no mistakes."""
-    best = _best(steps, list(_right(steps)))
-    return best if best is not None and best.share >= _GOOD and best.audits >= 2 else None
+def right_formula_of(steps: Steps, least: float = _GOOD) -> Formula | None:
+    """Of all batches together, among the formulas that are no mistakes. `least`: share of rows that it explains."""
+    return _believed(_best(steps, list(_right(steps)), least), least)
+
+
+def scaled_formula_of(steps: Steps, least: float = _GOOD) -> Formula | None:
+    """As above, of rewards that were scaled or shifted, all alike."""
+    return _believed(_best(steps, list(_scaled(steps)), least), least)
+
+
+def _believed(best: Formula | None, least: float) -> Formula | None:
+    return best if best is not None and best.share >= least and best.audits >= 2 else None
 
 
 def formula_of(steps: Steps, *, critic: bool = True) -> Formula | None:
@@ -157,7 +165,7 @@ class _Tried:
     used: Flags
 
 
-def _best(steps: Steps, tries: Sequence[_Try]) -> Formula | None:
+def _best(steps: Steps, tries: Sequence[_Try], least: float = _GOOD) -> Formula | None:
     keep = steps.plain
     if keep.sum() < ROWS:
         keep = steps.inner
@@ -181,7 +189,7 @@ def _best(steps: Steps, tries: Sequence[_Try]) -> Formula | None:
         return None
     shares.pop(best.of.name, None)
     second = max(shares.items(), key=lambda each: each[1], default=None)
-    return replace(_formula(steps, best), audits=_agreeing(steps, best), runner_up=second)
+    return replace(_formula(steps, best), audits=_agreeing(steps, best, least), runner_up=second)
 
 
 def _tried(of: _Try, telling: Flags, tol: float) -> _Tried | None:
@@ -273,10 +281,10 @@ def _formula(steps: Steps, tried: _Tried) -> Formula:
     )
 
 
-def _agreeing(steps: Steps, tried: _Tried) -> int:
+def _agreeing(steps: Steps, tried: _Tried, least: float) -> int:
     """Audits in which the formula explains the rows."""
     numbers = np.unique(steps.audit[tried.used])
-    return sum(tried.agree[(steps.audit == each) & tried.used].mean() >= _GOOD - 0.1 for each in numbers)
+    return sum(tried.agree[(steps.audit == each) & tried.used].mean() >= least - 0.1 for each in numbers)
 
 
 def _each_alone(steps: Steps, critic: bool) -> Formula | None:

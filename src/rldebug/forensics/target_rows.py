@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from rldebug.evidence.script import UNKNOWN, Audit, Event, Script
+from rldebug.evidence.script import UNKNOWN, Audit, Event, Nodes, Script
 from rldebug.finding import Where
 from rldebug.forensics.acting_values import by_look, channels, is_output, values_of
 from rldebug.forensics.node_places import (
@@ -193,21 +193,23 @@ def _table(audit: Audit, base: int, terms: Sequence[Event], array: str, number: 
         first=begins(nodes)[rows],
         end=~done & ~nodes.phantom[rows] & (follow < 0) & ~next_acted,
         lane=lane,
-        time=_times(nodes.call[rows], nodes.stream[rows]),
+        time=_times(nodes, rows, base),
         batch=np.full(len(rows), audit.number * 1000 + number, dtype=np.int64),
         audit=np.full(len(rows), audit.number, dtype=np.int64),
         node=rows,
     )
 
 
-def _times(call: Ints, stream: Ints) -> Ints:
-    """The number of each step in the rollout. Lanes of one environment step together: a row that is missing in one of
-    them leaves a gap. Of a single lane the rows that are there are counted, since resets are calls as well."""
-    time = np.zeros(len(call), dtype=np.int64)
-    for each in np.unique(stream):
-        mine = stream == each
-        time[mine] = np.unique(call[mine], return_inverse=True)[1]
-    return time
+def _times(nodes: Nodes, rows: Ints, base: int) -> Ints:
+    """The number of each step in the rollout. Resets are calls as well, so steps are counted, and those that have no
+    target too: where observations look alike a row is missing, and the ones after it are as late as they were."""
+    time = np.zeros(len(rows), dtype=np.int64)
+    acted = nodes.acted & (nodes.update == base)
+    for each in np.unique(nodes.stream[rows]):
+        mine = nodes.stream[rows] == each
+        calls = np.unique(nodes.call[acted & (nodes.stream == each)])
+        time[mine] = np.searchsorted(calls, nodes.call[rows[mine]])
+    return time - time.min() if len(time) else time
 
 
 def _critic(audit: Audit, base: int) -> list[Event]:

@@ -20,7 +20,7 @@ from rldebug.forensics.robust_fit import Array
 from rldebug.forensics.roles import roles_of
 from rldebug.forensics.target_ends import Ending, endings
 from rldebug.forensics.target_formula import QFormula
-from rldebug.forensics.target_models import Formula, formula_of, right_formula_of
+from rldebug.forensics.target_models import Formula, formula_of, right_formula_of, scaled_formula_of
 from rldebug.forensics.target_orders import orders
 from rldebug.forensics.target_q import q_formulas
 from rldebug.forensics.target_rows import Group, Site, Steps, groups, sited, where_of
@@ -31,6 +31,7 @@ from rldebug.forensics.weight_recursion import Recursion, recursion
 
 _ALL = 0.998  # share of rows that leaves nothing to explain
 ONE_FLAG = ("4-tuple", "3-tuple")  # of what step() gives: terminated and truncated in one
+_MOVED = 0.8  # share of rows that a formula explains in another order: rows that look alike are hardly told in the old
 _LIMITED = 0.3  # share of episodes that have the greatest length
 _KNOWN = 0.5  # share of rows with a value, for values to count as known
 
@@ -82,7 +83,7 @@ def fit_targets(script: Script) -> tuple[Fit, ...]:
 
 def _with_sure_ends(fit: Fit) -> Fit:
     """A sum that runs on into the next episode is wrong, whatever the end was."""
-    over = ("follows", "leak", "carried") if fit.name in ("monte-carlo", "gae") else ()
+    over = ("follows", "leak", "carried", "twice") if fit.name in ("monte-carlo", "gae") else ()
     sure = tuple(each for each in fit.endings if each.right or each.kind != "terminated" or each.way in over)
     return replace(fit, endings=sure)
 
@@ -166,7 +167,7 @@ def _of_group(script: Script, group: Group, what: str) -> Iterator[Fit]:
         return
     if formula is None:
         for name, moved in orders(steps):
-            formula = right_formula_of(moved)
+            formula = right_formula_of(moved, _MOVED) or scaled_formula_of(moved, _MOVED)
             if formula is not None and formula.name != "reward":
                 steps, order = moved, name
                 break
@@ -199,7 +200,7 @@ def _fit(script: Script, group: Group, formula: Formula, steps: Steps, order: st
         changed=formula.changed,
         mistake=formula.name if formula.mistake else "",
         order=order,
-        endings=_endings(script, steps, formula),
+        endings=_endings(script, steps, formula) if formula.share > _MOVED + 0.1 else (),
         share=formula.share,
         rows=formula.rows,
         audits=int(formula.audits),

@@ -19,8 +19,9 @@ class ValueOutputBounded(Rule):
 
     ## What it checks
     The outputs of a network that is regressed onto targets. They are a softmax: each row is positive and sums to one;
-    or they end at a bound of −1 and 1 where most of them stick; while most targets lie beyond. At every audit late in
-    the run.
+    or they end at a bound of −1 and 1 where most of them stick; while most targets lie beyond. Or none is ever below
+    zero, and where they are exactly zero most targets are below, or nothing else is said any more. At every audit late
+    in the run.
 
     ## Why it matters
     The values cannot be learned, and once the output sticks at its bound no gradient comes through it.
@@ -49,6 +50,7 @@ class ValueOutputBounded(Rule):
     rows: int = 32  # in each
     beyond: float = 0.5  # share of targets beyond the bound
     stuck: float = 0.8  # share of outputs at the bound
+    dead: float = 0.95  # share of outputs that are 0 where nothing else is said any more
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         judged = False
@@ -64,7 +66,9 @@ class ValueOutputBounded(Rule):
             softmax = softmax and all(0 <= made.min() <= made.max() <= 1 for made, _, _ in last)
             if softmax and all(self._outside(targets, 0.0, 1.0) for _, targets, _ in last):
                 bound = "each row of its outputs is positive and sums to 1"
-            elif all(self._floored(made, targets) for made, targets, _ in last):
+            elif all(self._floored(made, targets) for made, targets, _ in last) and any(
+                made.max() > 0 for made, _, _ in looks
+            ):
                 bound = "no output is below 0, and most are 0"
             elif all(self._sticks(made) and self._outside(targets, -1.0, 1.0) for made, targets, _ in last):
                 bound = "its outputs stick at -1 and 1"
@@ -105,8 +109,14 @@ class ValueOutputBounded(Rule):
         return bool(size.max() <= 1.0 and np.mean(size > 0.98) >= self.stuck)
 
     def _floored(self, made: np.ndarray, targets: np.ndarray) -> bool:
-        """Cut off at zero, as by a ReLU, while what is to be learned lies below."""
-        return bool(made.min() == 0.0 and np.mean(made == 0.0) >= self.beyond and np.mean(targets < 0.0) >= self.stuck)
+        """Cut off at zero, as by a ReLU: where it says zero what is to be learned lies below; or it says nothing else
+        any more, whatever is to be learned."""
+        rows = ~((made == 0.0) & (targets == 0.0))  # filler is zero on both sides
+        zero = rows & (made == 0.0)
+        if made.min() < 0.0 or zero.sum() < self.beyond * max(int(rows.sum()), self.rows):
+            return False
+        below, dead = float(np.mean(targets[zero] < 0.0)), zero.sum() >= self.dead * rows.sum()
+        return below >= self.beyond or bool(dead)
 
     def _softmax(self, script: Script, module: str) -> bool:
         rows = 0
