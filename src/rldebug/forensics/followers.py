@@ -123,7 +123,8 @@ def _follower(script: Script, looks: dict[str, dict[int, tuple[Audit, Event]]], 
         copies=tuple(
             event
             for _, event in script.events("copy")
-            if event["module"] == name and event.get("source") == online
+            if event["module"] == name
+            and event.get("source") == online
             # A mixture made by hand, and then loaded: its rate is known, unlike that of a copy.
             and (event.get("how") == "in place" or event.get("tau") is not None)
         ),
