@@ -1,4 +1,4 @@
-"""Columns: observations that a program changes element by element, each in a fixed way: `obs * scale`, `(obs - low) / span`.
+"""Columns: observations that a program changes element by element, each in a fixed way: `obs * scale`, `(obs - low) / d`.
 
 Rows that are acted on are known by time, and with what the environment handed out they say how each element is
 changed: by a factor and a shift. What a buffer keeps was changed in the same way, also of steps at which no network was
@@ -25,6 +25,7 @@ _LEARNED_AT = (4, 8, 16, 32, 64)  # pairs
 _AGREE = 0.8  # of the pairs: the first observation of an episode may be changed in another way
 _EXACT = 2e-6  # of the greatest number in the column: a few roundings of float32
 _SPREAD = 0.02  # of the greatest number, by which a column must vary for its factor to be told
+_FEWEST = 2  # elements that are told; by one alone rows of another step may be found, by chance
 _CELLS = 1 << 14  # of a column; rows are looked for in two grids, since they may lie at the edge of a cell
 
 Array = NDArray[np.float64]
@@ -169,7 +170,7 @@ def learned(before: Array, after: Array) -> Change | None:
                 agree[:, place] = line[2]
                 told.append((place, of, line[0], line[1], float(np.abs(after[line[2], place]).max())))
                 break
-    if 2 * len(told) < after.shape[1] or not told:
+    if 2 * len(told) < after.shape[1] or len(told) < _FEWEST:
         return None
     places, ofs, factors, shifts, sizes = zip(*told, strict=True)
     if agree[:, list(places)].all(axis=1).mean() < _AGREE:

@@ -306,10 +306,10 @@ class Matcher:
             if ids is None or not len(ids):
                 continue
             for other in (aliased, raw):
-                if how == "alias" and len(other) == len(ids):
+                if len(other) == len(ids):
                     ids = np.where(ids < 0, other, ids)
-            if _share(ids) >= _ENOUGH:
-                return ids, how
+            if _share(ids) > max(_share(aliased), _share(raw)):
+                return ids, how  # of a few only, where a buffer is drawn from that was hardly filled
         return None
 
     def _likely(self) -> list[Stream]:
