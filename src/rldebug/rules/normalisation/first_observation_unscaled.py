@@ -85,7 +85,9 @@ class FirstObservationUnscaled(Rule):
         nodes = [pairs[number][0].audit.nodes for number in audit]
         first = np.array([bool(each.first[place]) for each, place in zip(nodes, places, strict=True)])
         ids = np.array([int(each.id[place]) for each, place in zip(nodes, places, strict=True)])
-        raw, begun = np.unique(ids[same]), np.unique(ids[first & told])
+        stream = np.array([int(each.stream[place]) for each, place in zip(nodes, places, strict=True)])
+        mine = np.isin(stream, stream[same])  # an evaluation may begin its episodes rightly
+        raw, begun = np.unique(ids[same]), np.unique(ids[first & told & mine])
         if len(raw) < self.raw or first[same].mean() < self.first:
             return
         if len(begun) - len(raw) > max(1, self.scaled * len(begun)):
