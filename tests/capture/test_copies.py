@@ -217,6 +217,23 @@ def test_loads_outside_of_audits_are_counted() -> None:
         assert len(session.notes) == 1
 
 
+def test_mixtures_that_are_loaded_later_are_not_copies_of_the_network_that_was_loaded_first() -> None:
+    with hooked(copies) as session:
+        online, target = net(), net()
+        target.load_state_dict(online.state_dict())  # before anything is called: nobody knows the network yet
+        names = session.registry.module(target), session.registry.module(online)
+        audit = session.end_audit()
+        session.audit = None
+        for _ in range(5):
+            train(online, Adam(online.parameters(), 1e-2))
+            ours, theirs = target.state_dict(), online.state_dict()
+            target.load_state_dict({key: 0.9 * ours[key] + 0.1 * theirs[key] for key in ours})
+        session.audit = audit
+        session.end_audit()
+        times = {(each["module"], each["source"]): each["times"] for _, each in session.things.items()}
+        assert times == {names: 1, (names[0], None): 5}
+
+
 def test_what_load_state_dict_raises_is_passed_on() -> None:
     with hooked(copies) as session:
         _, target, _ = pair(session)

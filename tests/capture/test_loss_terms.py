@@ -746,6 +746,18 @@ def test_cross_entropies(b):
     term = only(-(aim * chosen).sum(-1).mean(), "classification")
     assert close(term.arrays["target"], aim)
     assert np.array_equal(term.arrays["index"], b.action.numpy())
+    table = nn.Linear(4, K * 6)(b.obs).view(N, K, 6)
+    taken = b.action[:, None, None].expand(N, 1, 6)
+    for logits in (table[torch.arange(N), b.action], table.gather(1, taken).squeeze(1)):
+        for loss in (
+            -(aim * logits.log_softmax(-1)).sum(-1).mean(),
+            F.cross_entropy(logits, aim),
+            F.kl_div(logits.log_softmax(-1), aim, reduction="batchmean"),
+            -(aim * logits.softmax(-1).clamp(min=1e-8).log()).sum(-1).mean(),
+        ):
+            term = only(loss, "classification")
+            assert close(term.arrays["target"], aim)
+            assert np.array_equal(term.arrays["index"], b.action.numpy())
     term = only(F.binary_cross_entropy_with_logits(b.v, (b.target > 0).float()), "classification")
     assert term.coefficient == 1
 

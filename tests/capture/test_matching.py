@@ -72,3 +72,53 @@ def test_a_stack_is_its_newest_frame() -> None:
     for audit, call in found:
         nodes, rows = audit.nodes, call.arrays["rows"]
         assert (nodes.obs[nodes.index(rows)] == call.arrays["input"][:, -WIDTH:]).all()
+
+
+SCALE = np.linspace(0.25, 2.0, WIDTH).astype(np.float32)
+
+
+def scaling(moving: bool = False, steps: int = 120) -> None:
+    """Elements are scaled one by one. At first no network is asked; batches are of all steps so far."""
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    env, value = Drift(), net(1)
+    optimizer = torch.optim.Adam(value.parameters(), 1e-3)
+    count = 0
+
+    def scaled(obs: np.ndarray) -> np.ndarray:
+        nonlocal count
+        count += moving
+        return (obs - np.float32(0.5)) * SCALE / np.float32(1.0 + 0.01 * count)
+
+    obs, stored = scaled(env.reset()[0]), []
+    for step in range(steps):
+        if step >= 60:
+            with torch.no_grad():
+                value(tensor(obs)[None])
+        raw, reward, terminated, truncated, _ = env.step(0)
+        stored.append((obs, reward))
+        obs = scaled(env.reset()[0] if terminated or truncated else raw)
+        if step >= 60:
+            batch = [stored[each] for each in rng.integers(0, len(stored), 16)]
+            loss = (value(tensor([each for each, _ in batch]))[:, 0] - tensor([each for _, each in batch])).square()
+            optimizer.zero_grad()
+            loss.mean().backward()
+            optimizer.step()
+
+
+def test_rows_are_known_whose_elements_were_scaled_though_no_network_acted_on_them() -> None:
+    _, script = watched(scaling)
+    learned = [each for _, each in script.events("call") if each["grad"] and not each["acting"]]
+    assert np.mean([(each.arrays["rows"] >= 0).mean() for each in learned[-3:]]) > 0.9
+    nodes = {int(id): obs for audit in script.audits for id, obs in zip(audit.nodes.id, audit.nodes.obs, strict=True)}
+    for each in learned:
+        known = each.arrays["rows"] >= 0
+        own = np.stack([nodes[int(id)] for id in each.arrays["rows"][known]]) if known.any() else np.empty((0, WIDTH))
+        assert np.allclose((own - 0.5) * SCALE, each.arrays["input"][known], atol=1e-5)
+
+
+def test_rows_that_were_scaled_by_what_moves_are_not_taken_for_others() -> None:
+    _, script = watched(lambda: scaling(moving=True))
+    learned = [each for _, each in script.events("call") if each["grad"] and not each["acting"]]
+    assert learned
+    assert np.mean([(each.arrays["rows"] >= 0).mean() for each in learned[:10]]) < 0.3

@@ -178,7 +178,8 @@ def ppo(bug: str = "", *, phases: int = 5, lanes: int = 4, horizon: int = 24, re
                 optimizer.step()
 
 
-def ddpg(bug: str = "", *, steps: int = 120) -> None:
+def ddpg(bug: str = "", *, steps: int = 120, random: int = 0) -> None:
+    """`random`: the first steps, at which no network is asked."""
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     env = Drift(box=True)
@@ -188,10 +189,14 @@ def ddpg(bug: str = "", *, steps: int = 120) -> None:
     obs, _ = env.reset()
     last = np.zeros(1, np.float32)
     for step in range(steps):
-        with torch.no_grad():
-            mean = torch.tanh(actor(tensor(obs)[None]))[0].numpy()
-        noisy = mean + rng.normal(0, 0.6, 1)
-        action = np.clip(noisy, -1, 1).astype(np.float32)
+        if step < random:
+            mean = rng.uniform(-1, 1, 1) * (2 if bug == "random too far" else 1)
+            noisy = action = mean.astype(np.float32)
+        else:
+            with torch.no_grad():
+                mean = torch.tanh(actor(tensor(obs)[None]))[0].numpy()
+            noisy = mean + rng.normal(0, 0.6, 1)
+            action = np.clip(noisy, -1, 1).astype(np.float32)
         given = {"scaled": 2 * action, "whole numbers": action.astype(int), "bang bang": np.sign(action)}.get(
             bug, action
         )
@@ -200,7 +205,7 @@ def ddpg(bug: str = "", *, steps: int = 120) -> None:
         last = action
         memory.append((obs, kept, reward, after, terminated))
         obs = env.reset()[0] if terminated or truncated else after
-        if step < 30:
+        if step < max(30, random):
             continue
         rows = [memory[each] for each in rng.integers(0, len(memory), 32)]
         s, a, r, s2, end = (tensor([each[place] for each in rows]) for place in range(5))

@@ -280,7 +280,8 @@ def categorical(fault: str = "", steps: int = 260) -> None:
             chance = frozen(after).view(-1, 3, atoms).softmax(2)
             best = chance[torch.arange(32), (chance @ support).argmax(1)]
             mask = torch.ones(32) if fault == "unmasked" else 1.0 - over
-            goal = _projected(best, paid[:, None] + GAMMA * mask[:, None] * support, support)
+            goal = _projected(best, paid[:, None] + GAMMA * mask[:, None] * support, support, fault)
+            goal = goal * torch.linspace(0.3, 1.0, 32)[:, None] if fault == "weighed" else goal
         logp = q(before).view(-1, 3, atoms).log_softmax(2)[torch.arange(32), torch.tensor(columns[1])]
         optimizer.zero_grad()
         (-(goal * logp).sum(1)).mean().backward()
@@ -289,11 +290,13 @@ def categorical(fault: str = "", steps: int = 260) -> None:
             frozen.load_state_dict(q.state_dict())
 
 
-def _projected(chance: torch.Tensor, moved: torch.Tensor, support: torch.Tensor) -> torch.Tensor:
+def _projected(chance: torch.Tensor, moved: torch.Tensor, support: torch.Tensor, fault: str = "") -> torch.Tensor:
     at = ((moved - support[0]) / (support[1] - support[0])).clamp(0, len(support) - 1)
     low = at.floor().clamp(max=len(support) - 2)
     made = torch.zeros_like(chance)
     made.scatter_add_(1, low.long(), chance * (1 - (at - low)))
+    if fault == "overwritten":
+        return made.scatter_(1, low.long() + 1, chance * (at - low))
     made.scatter_add_(1, low.long() + 1, chance * (at - low))
     return made
 

@@ -350,6 +350,8 @@ class Copies:
         line = users_line(2)
         missing = list(getattr(result, "missing_keys", ()))[:8]
         unexpected = list(getattr(result, "unexpected_keys", ()))[:8]
+        if source is None:
+            self._settle(name, "load_state_dict")
         known = (name, source, "load_state_dict") in self._tally
         self._event(name, source=source, how="load_state_dict", line=line, **rest)
         self._tally[name, source, "load_state_dict"].storages = storages
@@ -357,9 +359,10 @@ class Copies:
             self.session.note("load", module=name, source=source, line=line, missing=missing, unexpected=unexpected)
 
     def tell(self) -> None:
+        for module, source, how in list(self._tally):
+            if source is None:
+                self._settle(module, how)
         for (module, source, how), each in self._tally.items():
-            if each.source is None and each.storages:
-                each.source = self._holder(each.storages)
             self.session.thing(
                 "copy",
                 f"{module}<-{source}:{how}",
@@ -371,6 +374,23 @@ class Copies:
                 taus=each.taus,
                 line=each.line,
             )
+
+    def _settle(self, module: str, how: str) -> None:
+        """A load whose network was not known then may be one of a network that is known by now. Loads that follow, of
+        mixtures made by hand, are none of that network, so it is told apart from them."""
+        each = self._tally.get((module, None, how))
+        if each is None or not each.storages or any(each.updates[1:]):
+            return  # of several only the last is remembered
+        source = self._holder(each.storages)
+        if source is None:
+            return
+        del self._tally[module, None, how]
+        each.source, each.storages = source, []
+        other = self._tally.setdefault((module, source, how), each)
+        if other is not each:
+            other.times += each.times
+            other.updates = sorted(each.updates + other.updates)[:_TIMES]
+            other.line = each.line or other.line
 
     def _holder(self, storages: list[StorageWeakRef]) -> str | None:
         """The network that holds these tensors now. They were a file's, and gone, or a copy, if there is none."""

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from rldebug.capture.loss_mark import SQUARES
 from rldebug.capture.loss_marks import Marks
-from rldebug.capture.loss_nodes import VIEWS, Node, base_name, saved, shape_of
+from rldebug.capture.loss_nodes import VIEWS, Node, base_name, dimension, saved, shape_of
 from rldebug.capture.loss_path import Piece, numpy_of
 from rldebug.capture.loss_policy import log_prob_rows, policy_rows, scaled_rows
 from rldebug.capture.loss_regression import regression_rows
@@ -139,7 +139,14 @@ def _chosen_distribution(node: Node | None) -> Tensor | None:
             index = saved(node, "index")
             return index[..., 0] if isinstance(index, Tensor) and index.dim() > 1 else None
         attached = [each for each, _ in node.next_functions if each is not None]
-        if len(attached) != 1 or not (name in VIEWS or name in ("Log", "Clamp", "Add")):
+        if len(attached) != 1 or not (name in VIEWS or name in ("Log", "Clamp", "Add") or _over_last(node)):
             return None
         node = attached[0]
     return None
+
+
+def _over_last(node: Node) -> bool:
+    """A softmax over the atoms, of logits from which the action's were taken before it."""
+    if base_name(node) not in ("Softmax", "LogSoftmax"):
+        return False
+    return dimension(saved(node, "dim")) in (-1, len(shape_of(node)) - 1)

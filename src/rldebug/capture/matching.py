@@ -2,7 +2,8 @@
  Programs change observations on the way: they cast, flatten, scale bytes to 0…1, move the channels, append an action.
 Each way of changing them has a way back, tried in turn; the one that worked last for this width comes first. Where
 none works but as many rows come in as there are lanes, just after the environment was called, the rows are the
-current observations: their fingerprints are remembered as aliases, and training rows are found by those.
+current observations: their fingerprints are remembered as aliases, and training rows are found by those. Where they
+tell how each element was changed, rows are found that no network acted on (columns.py).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from rldebug.capture.columns import Columns
 from rldebug.capture.env_log import EnvLog
 from rldebug.capture.env_stream import Node, Stream
 from rldebug.capture.fingerprints import row_fingerprints
@@ -132,6 +134,7 @@ class Matcher:
     def __init__(self, log: EnvLog) -> None:
         self.log = log
         self.aliases: dict[int, int] = {}  # fingerprint of an input row -> node id
+        self.columns = Columns(log)
         self._learned: tuple[list[int], NDArray[np.int64]] = ([], np.empty(0, dtype=np.int64))
         self._looked_like: NDArray[Any] = np.empty((0, 0))  # the rows of these
         self._last: dict[tuple[int, tuple[int, ...]], str] = {}  # (stream, width of the input) -> the way that worked
@@ -205,6 +208,7 @@ class Matcher:
         prints = row_fingerprints(rows.reshape(count, -1))
         self._looked_like = rows.reshape(count, -1).copy()
         self._learned = (prints, np.array([each.id for each in current], dtype=np.int64))
+        self.columns.saw(current, self._looked_like)
         for fp, node in zip(prints, current, strict=True):
             before = self.log.get(self.aliases.get(fp, -1))
             if before is not None and before is not node:
@@ -276,6 +280,9 @@ class Matcher:
             if prints == self._learned[0]:
                 return self._learned[1], "alias"  # the same rows once more, for another network
             ids = np.array([self._alias(fp) for fp in prints], dtype=np.int64)
+            changed = self._changed(array, ids, best[1])
+            if changed is not None:
+                return changed
             if (ids >= 0).mean() > best[0]:
                 return ids, "alias"
             for rows in () if best[0] else (part for stream in self._likely() for part in _slices(array, stream)):
@@ -285,6 +292,25 @@ class Matcher:
         if not len(best[1]) and array.ndim >= 2:
             best = (0.0, np.full(min(len(array), ROWS), -1, dtype=np.int64), "none")
         return best[1], best[2]
+
+    def _changed(
+        self, array: NDArray[Any], aliased: NDArray[np.int64], raw: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], str] | None:
+        """Rows whose elements were changed one by one, as they or as a part of the input; others as they were found."""
+        flat = array.reshape(1, -1) if array.ndim == 1 else array.reshape(array.shape[0], -1)
+        for how, rows in (
+            ("alias", flat),
+            *(("slice", part) for each in self._likely() for part in _slices(array, each)),
+        ):
+            ids = self.columns.find(rows[:ROWS])
+            if ids is None or not len(ids):
+                continue
+            for other in (aliased, raw):
+                if len(other) == len(ids):
+                    ids = np.where(ids < 0, other, ids)
+            if _share(ids) > max(_share(aliased), _share(raw)):
+                return ids, how  # of a few only, where a buffer is drawn from that was hardly filled
+        return None
 
     def _likely(self) -> list[Stream]:
         """Those with observations, the newest first; of those with equal shapes one will do: they share an index."""

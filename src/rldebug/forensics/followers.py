@@ -29,7 +29,7 @@ class Follower:
     prints: tuple[str, ...]  # of the target's weights
     online_prints: tuple[str, ...]
     distance: tuple[float, ...]  # relative to the target's norm
-    copies: tuple[Event, ...]  # online -> target, in audits
+    copies: tuple[Event, ...]  # online -> target, in audits: in place, or a mixture that was loaded
     loads: tuple[int, ...]  # updates at which load_state_dict was called on the target, from whatever; the first 64
     loaded: int  # how often after the first update, in all
     whole: int  # how often of those the very weights of the other: what was loaded may be a mixture, made by hand
@@ -123,7 +123,10 @@ def _follower(script: Script, looks: dict[str, dict[int, tuple[Audit, Event]]], 
         copies=tuple(
             event
             for _, event in script.events("copy")
-            if event["module"] == name and event.get("source") == online and event.get("how") == "in place"
+            if event["module"] == name
+            and event.get("source") == online
+            # A mixture made by hand, and then loaded: its rate is known, unlike that of a copy.
+            and (event.get("how") == "in place" or event.get("tau") is not None)
         ),
         loads=tuple(sorted(int(at) for each in loads for at in each.get("updates") or ())),
         loaded=sum(int(each.get("times") or 0) for each in loads) - early,

@@ -93,7 +93,7 @@ def _shift(before: Array, mean: Array, scale: Array | float) -> Array:
     return np.asarray(0.5 * (low + high))
 
 
-def _put_back(before: Array, shift: Array, scale: Array) -> Array:
+def put_back(before: Array, shift: Array, scale: Array) -> Array:
     rows, atoms = before.shape
     held = np.clip(shift[:, None] + scale[:, None] * np.arange(atoms), 0.0, atoms - 1)
     lower = np.minimum(held.astype(np.int64), atoms - 2)
@@ -105,9 +105,9 @@ def _put_back(before: Array, shift: Array, scale: Array) -> Array:
 
 
 def _off(before: Array, after: Array, shift: Array, scale: Array) -> Array:
-    return np.asarray(np.abs(_put_back(before, shift, scale) - after).max(axis=1))
+    return np.asarray(np.abs(put_back(before, shift, scale) - after).max(axis=1))
 
 
 def _distance(before: Array, after: Array, shift: Array, scale: Array) -> Array:
     """Of what was summed up: it falls towards the right scale from afar."""
-    return np.asarray(np.abs(np.cumsum(_put_back(before, shift, scale) - after, axis=1)).sum(axis=1))
+    return np.asarray(np.abs(np.cumsum(put_back(before, shift, scale) - after, axis=1)).sum(axis=1))

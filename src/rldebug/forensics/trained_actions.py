@@ -9,11 +9,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from rldebug.capture.columns import learned
 from rldebug.evidence.script import UNKNOWN, Audit, Event, Nodes, Script
 from rldebug.forensics.batches import Call, ambiguous, calls_of
 from rldebug.forensics.passes import Output, outputs_of
 
 _TOLD = 32  # rows
+_FEWEST = 8  # that say by what the elements of an observation were scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +134,18 @@ def _beside(nodes: Nodes, call: Call, wide: int) -> NDArray[np.float64] | None:
     if given is None or not wide or given.shape[1] <= wide or not known.any():
         return None
     obs = nodes.obs[call.places[known]]
-    if np.allclose(given[known, :wide], obs, rtol=1e-4, atol=1e-5, equal_nan=True):
-        return given[:, wide:]
-    if np.allclose(given[known, -wide:], obs, rtol=1e-4, atol=1e-5, equal_nan=True):
-        return given[:, :-wide]
+    for part, rest in ((given[known, :wide], given[:, wide:]), (given[known, -wide:], given[:, :-wide])):
+        if np.allclose(part, obs, rtol=1e-4, atol=1e-5, equal_nan=True) or _scaled(obs, part):
+            return rest
     return None
+
+
+def _scaled(obs: NDArray[np.float32], part: NDArray[np.float64]) -> bool:
+    """Each element by a factor and a shift of its own."""
+    kept = np.isfinite(obs).all(axis=1)
+    if kept.sum() < _FEWEST:
+        return False
+    return learned(obs[kept].astype(np.float64), part[kept].astype(np.float64)) is not None
 
 
 def equal(nodes_action: NDArray[np.float64], action: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -31,6 +31,19 @@ from tests.rules.sources import points_at, text
             done = terminated or truncated
         """,
         """
+        import gymnasium as gym
+        world = gym.make("Pendulum-v1")
+        s, _ = world.reset(seed=3)
+        s = torch.as_tensor(s) * scale
+        for t in range(N):
+            u = pi(s)  # here
+            s2, r, terminated, truncated, _ = world.step(u.numpy())
+            s2 = torch.as_tensor(s2) * scale
+            S[t], U[t], R[t], S2[t] = s, u, r, s2
+            if terminated or truncated:
+                s = torch.as_tensor(world.reset()[0]) * scale
+        """,
+        """
         def episode(env, net):
             first = env.reset()
             state = torch.as_tensor(first)
@@ -59,6 +72,12 @@ def test_fires_where_the_loop_never_renews_it(code):
             seen = fresh
             if end or cut:
                 seen, _ = world.reset()
+        """,
+        """
+        obs = scaled(env.reset()[0])
+        while True:
+            next_obs, reward, terminated, truncated, _ = env.step(agent.act(obs))
+            obs = scaled(env.reset()[0]) if terminated or truncated else scaled(next_obs)
         """,
         """
         obs, _ = env.reset()

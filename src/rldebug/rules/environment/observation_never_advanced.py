@@ -84,23 +84,24 @@ def _only_from_reset(source: Source, use: ast.Name, loop: ast.AST) -> bool:
         return False
     if not all(_begins_anew(source, each, loop) for each in inside):
         return False
-    from_env = [
-        one
-        for each in bindings
-        for one in (computed_from(source, each.value) if each.value is not None else ())
-        if isinstance(one, ast.Call) and method(one) in ("reset", "step") and is_env(source, receiver(one))
-    ]
+    from_env = [one for each in bindings if each.value is not None for one in _asked_env(source, each.value)]
     of_first = all(each.how == "assigned" and (not each.path or each.path[0] == 0) for each in bindings)
     changed = any(_changes(node, use.id) for node in ast.walk(loop))
     return bool(from_env) and all(method(each) == "reset" for each in from_env) and of_first and not changed
 
 
 def _begins_anew(source: Source, binding: Binding, loop: ast.AST) -> bool:
-    """`obs, _ = env.reset()` in a branch of the loop: where an episode is over."""
-    call = binding.value
-    resets = isinstance(call, ast.Call) and method(call) == "reset" and is_env(source, receiver(call))
+    """`obs, _ = env.reset()` in a branch of the loop, scaled or cast maybe: where an episode is over."""
+    found = [] if binding.value is None else list(_asked_env(source, binding.value))
+    resets = bool(found) and all(method(each) == "reset" for each in found)
     around = takewhile(lambda each: each is not loop, above(source, binding.node))
     return resets and any(isinstance(each, ast.If) for each in around)
+
+
+def _asked_env(source: Source, value: ast.expr) -> Iterator[ast.Call]:
+    for one in computed_from(source, value):
+        if isinstance(one, ast.Call) and method(one) in ("reset", "step") and is_env(source, receiver(one)):
+            yield one
 
 
 def _changes(node: ast.AST, name: str) -> bool:
