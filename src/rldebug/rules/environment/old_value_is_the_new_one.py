@@ -14,10 +14,18 @@ from rldebug.syntax.bindings import Binding, bound_in, reaching
 from rldebug.syntax.names import argument, dotted, library, method
 from rldebug.syntax.places import Function, before, branches_apart, class_of, own_nodes
 
-_MAKES = frozenset(
-    "zeros ones empty full array zeros_like ones_like empty_like full_like arange linspace concatenate stack".split()
-)
-_DRAWS = {"uniform": 2, "normal": 2, "integers": 2, "randint": 2, "standard_normal": 0, "random": 0, "rand": 0, "randn": 0}
+_NEW = "zeros ones empty full array zeros_like ones_like empty_like full_like arange linspace concatenate stack"
+_MAKES = frozenset(_NEW.split())
+_DRAWS = {
+    "uniform": 2,
+    "normal": 2,
+    "integers": 2,
+    "randint": 2,
+    "standard_normal": 0,
+    "random": 0,
+    "rand": 0,
+    "randn": 0,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +34,8 @@ class OldValueIsTheNewOne(Rule):
 
     ## What it checks
     In a method of an environment: a name is bound to an array of the object (`before = self.pos`), the array is changed
-    in place (`self.pos += …`, `self.pos[i] = …`, `out=self.pos`), and then the two are set against each other. Only where
-    the text says that it is an array. Read from the source.
+    in place (`self.pos += …`, `self.pos[i] = …`, `out=self.pos`), and then the two are set against each other. Only
+    where the text says that it is an array. Read from the source.
 
     ## Why it matters
     No copy was made: both names stand for what the array has become. Their difference is 0 at every step, and so is the

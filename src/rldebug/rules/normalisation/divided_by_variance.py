@@ -20,17 +20,17 @@ class DividedByVariance(Rule):
     """Observations are divided by their variance, not by their deviation.
 
     ## What it checks
-    How widely the observations of an audit are spread, element by element, and how widely what the network was given for
-    them. Each element is made smaller, or larger, by its own variance, and by nothing near its deviation; and by how
-    much changes from one audit to another, so that it is a statistic and no constant.
+    How widely the observations of an audit are spread, element by element, and how widely what the network was given
+    for them. Each element is made smaller, or larger, by its own variance, and by nothing near its deviation; and by
+    how much changes from one audit to another, so that it is a statistic and no constant.
 
     ## Why it matters
     Elements that count in hundreds become almost nothing, those below one become large: the opposite of what
     normalising is for.
 
     ## Likely causes
-    1. The square root is left out: `(x - mean) / (var + eps)`. Confirm: print the deviation of what the network is given,
-       which should be about 1.
+    1. The square root is left out: `(x - mean) / (var + eps)`. Confirm: print the deviation of what the network is
+       given, which should be about 1.
     2. A class that keeps variances is read as if it kept deviations. Confirm: look at what `std` is made of.
 
     ## What to try first

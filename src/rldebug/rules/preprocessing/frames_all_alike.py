@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.worlds import fact, name_of, training_streams
+from rldebug.forensics.worlds import Stream, fact, name_of, training_streams
 from rldebug.rule import NotEnough, Rule
 
 _LONGEST = 8
@@ -79,10 +79,9 @@ class FramesAllAlike(Rule):
         if most < self.steps:
             raise NotEnough(f"{most} observations that a step led to, of an environment with wrappers")
 
-    def _pictures(self, stream: object) -> tuple[int, int]:
+    def _pictures(self, stream: Stream) -> tuple[int, int]:
         """How many frames are alike, and how many pictures were looked at."""
-        frames = stream.get("frames") or {} if hasattr(stream, "get") else {}
-        obs = (stream.get("obs") or {}) if hasattr(stream, "get") else {}
+        frames, obs = stream.get("frames") or {}, stream.get("obs") or {}
         looked, length = int(frames.get("looked") or 0), int(frames.get("length") or 0)
         if not obs.get("wide") or length in _COLOURS:
             return 0, 0
@@ -114,7 +113,7 @@ def _parts(rows: NDArray[np.float32], before: NDArray[np.float32], moving: float
     width = rows.shape[1]
     if not (rows != before).any(axis=1).mean() >= moving:
         return 0
-    for parts in range(2, _LONGEST + 1):
+    for parts in range(_LONGEST, 1, -1):
         size = width // parts
         if width % parts or size < 2:
             continue
