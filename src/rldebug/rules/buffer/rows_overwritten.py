@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,10 +10,12 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.batches import Call, acting, calls_of, recurrent
+from rldebug.forensics.batches import Call, calls_of, recurrent
 from rldebug.forensics.roles import roles_of
+from rldebug.forensics.worlds import training_streams
 from rldebug.rule import NotEnough, Rule
 
+_PRINT = 4  # of the statistics of an observation, its fingerprint
 
 @dataclass(frozen=True, kw_only=True)
 class RowsOverwritten(Rule):
@@ -48,20 +50,36 @@ class RowsOverwritten(Rule):
     aim: ClassVar[str] = "rows"
 
     size: int = 16  # rows for each environment that a batch must have
+    many: int = 4  # environments, from which on half as many rows for each will do
+    more: int = 3  # different observations that are acted on in an audit, for each row of a batch that may be different
     batches: int = 3  # of one line of code, over at least two audits
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         stream = roles_of(evidence).stream
         if stream is None or stream >= len(evidence.streams):
             return
-        lanes = int(evidence.streams[stream]["lanes"])
-        seen = [each for call in acting(evidence) for each in _rows(call)]
-        if len(set(seen)) < max(16, len(seen) // 4):
+        # A list of environments is stepped one by one: together they are the lanes.
+        beside = {int(each["index"]): int(each["lanes"]) for each in training_streams(evidence)}
+        beside.setdefault(stream, int(evidence.streams[stream]["lanes"]))
+        lanes = sum(beside.values())
+        size = lanes * (self.size if lanes < self.many else self.size // 2)
+        by_audit: dict[int, list[bytes]] = {}
+        for call in _acting(evidence, beside):
+            by_audit.setdefault(call.audit.number, []).extend(_rows(call))
+        seen = [each for rows in by_audit.values() for each in rows]
+        if len(set(seen)) < self.size:
             raise NotEnough(f"{len(set(seen))} different observations were acted on")
+        varied = len(set(seen)) >= len(seen) // 4
+        if not varied:  # the same come up again and again: they are counted for each audit by itself
+            by_audit = {number: rows for number, rows in by_audit.items() if len(set(rows)) >= self.more * lanes}
+            if not by_audit:
+                raise NotEnough(f"{len(set(seen))} different observations among {len(seen)} that were acted on")
         groups: dict[tuple[str, str], list[tuple[Call, int]]] = {}
         for call in calls_of(evidence):
             rows = _rows(call)
-            if call.event.get("acting") or len(rows) < self.size * lanes or call.event["match"] == "tag":
+            if call.event.get("acting") or len(rows) < size or call.event["match"] == "tag":
+                continue
+            if not varied and call.audit.number not in by_audit:
                 continue
             if not recurrent(evidence, call.module):
                 groups.setdefault((call.module, str(call.event.get("line"))), []).append((call, len(set(rows))))
@@ -83,7 +101,17 @@ class RowsOverwritten(Rule):
                 return
 
 
+def _acting(script: Script, streams: Collection[int]) -> Iterator[Call]:
+    for call in calls_of(script):
+        places = call.places[call.known] if call.event.get("acting") else ()
+        if len(places) and int(call.audit.nodes.stream[places[0]]) in streams:
+            yield call
+
+
 def _rows(call: Call) -> list[bytes]:
+    if call.input is None and call.known.all() and call.audit.nodes.obs_stats.shape[1] > _PRINT:
+        # Pictures of a small game have all the same range, mean and spread: which observation each is was found out.
+        return [each.tobytes() for each in call.audit.nodes.obs_stats[call.places][:, _PRINT]]
     array = call.input if call.input is not None else call.stats
     return (
         []

@@ -1,0 +1,92 @@
+"""Observations are divided by their variance where it should be the standard deviation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rldebug.evidence.script import Event, Script
+from rldebug.finding import Finding, Severity
+from rldebug.forensics.inputs import inputs_of
+from rldebug.rule import NotEnough, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class DividedByVariance(Rule):
+    """Observations are divided by their variance, not by their deviation.
+
+    ## What it checks
+    How widely the observations of an audit are spread, element by element, and how widely what the network was given
+    for them. Each element is made smaller, or larger, by its own variance, and by nothing near its deviation; and by
+    how much changes from one audit to another, so that it is a statistic and no constant.
+
+    ## Why it matters
+    Elements that count in hundreds become almost nothing, those below one become large: the opposite of what
+    normalising is for.
+
+    ## Likely causes
+    1. The square root is left out: `(x - mean) / (var + eps)`. Confirm: print the deviation of what the network is
+       given, which should be about 1.
+    2. A class that keeps variances is read as if it kept deviations. Confirm: look at what `std` is made of.
+
+    ## What to try first
+    `(x - mean) / np.sqrt(var + 1e-8)`.
+
+    ## When it is fine
+    Where the deviation is about 1 both are the same, and nothing is said.
+
+    ## References
+    Gymnasium, *NormalizeObservation*: `(obs - mean) / sqrt(var + epsilon)`.
+    """
+
+    code: ClassVar[str] = "NRM270"
+    name: ClassVar[str] = "divided-by-variance"
+    severity: ClassVar[Severity] = "error"
+    reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "statistics"
+
+    audits: int = 3  # after the first, in which nobody knows a variance yet
+    elements: int = 2  # that can be told
+    about: float = 1.8  # factor by which the variance of one audit may differ from that of all so far
+    apart: float = 4.0  # of a deviation from 1: otherwise both are about the same
+    change: float = 0.003  # by which the factor changes over the audits
+    share: float = 0.75  # of audits and elements that agree
+    related: float = 0.98
+
+    def check(self, evidence: Script) -> Iterator[Finding]:
+        tried: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64], Event]]] = {}
+        for each in inputs_of(evidence):
+            if each.use != "acting" or each.event["match"] not in ("alias", "none") or not each.audit.update:
+                continue
+            told = (each.related > self.related) & (each.obs_spread > 0)
+            if told.sum() >= self.elements:
+                factor = np.where(told, each.input_spread / np.where(told, each.obs_spread, 1.0), np.nan)
+                tried.setdefault(each.module, []).append((factor, np.where(told, each.obs_spread, np.nan), each.event))
+        most = max(map(len, tried.values()), default=0)
+        if most < self.audits:
+            raise NotEnough(f"{most} audits with observations that were changed on the way, needs {self.audits}")
+        for looks in tried.values():
+            if len(looks) < self.audits:
+                continue
+            factors, spreads = np.stack([each for each, _, _ in looks]), np.stack([each for _, each, _ in looks])
+            left, given = np.abs(np.log(factors * spreads**2)), np.abs(np.log(factors * spreads))
+            known = np.isfinite(left)
+            right = (left <= np.log(self.about)) & (given >= np.log(self.apart))
+            moved = np.nanmax(factors, axis=0) / np.nanmin(factors, axis=0) > 1 + self.change
+            if right[known].mean() < self.share or not moved[known.any(axis=0)].any():
+                continue
+            inside, outside = float(np.nanmedian(factors * spreads)), float(np.nanmedian(spreads))
+            yield self.finding(
+                "observations are divided by their variance",
+                where=looks[0][2].where,
+                seen=f"elements with a deviation of about {outside:.3g} reach the network with one of {inside:.2g}, in "
+                f"{len(looks)} audits; each is scaled by one over its variance",
+                expected="a deviation of about 1",
+                help="divide by np.sqrt(var + 1e-8)",
+                confidence=0.94,
+            )
+            return

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rldebug.evidence.script import Script
+from rldebug.rules.normalisation.divided_by_variance import DividedByVariance
+from tests.judge import fires, not_enough, quiet
+from tests.programs.made import call, nodes, script
+
+
+def made(power: float, scale: tuple[float, ...] = (300.0, 120.0), drift: float = 0.05, audits: int = 5) -> Script:
+    """Observations that are divided by a power of their deviation, which is still settling."""
+    rng, found = np.random.default_rng(0), []
+    for number in range(audits):
+        obs = rng.normal(size=(256, len(scale))) * scale
+        deviation = np.array(scale) * (1 + drift / (1 + number))
+        found.append((nodes(obs), [call(0, np.arange(256), obs / deviation**power, match="alias", acting=True)]))
+    return script(found)
+
+
+@pytest.mark.parametrize("scale", [(300.0, 120.0), (0.1, 0.02), (300.0, 250.0, 280.0)])
+def test_fires_on_the_variance(scale: tuple[float, ...]) -> None:
+    fires(DividedByVariance(), made(2.0, scale))
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 3.0])
+def test_quiet_on_the_deviation_and_on_nothing_of_it(power: float) -> None:
+    quiet(DividedByVariance(), made(power))
+
+
+def test_quiet_where_both_are_about_the_same() -> None:
+    quiet(DividedByVariance(), made(2.0, (1.5, 0.8)))
+
+
+def test_quiet_on_constants() -> None:
+    quiet(DividedByVariance(), made(2.0, drift=0.0))
+
+
+def test_declines_after_two_audits() -> None:
+    not_enough(DividedByVariance(), made(2.0, audits=2))
