@@ -165,9 +165,16 @@ def _optimizers(script: Script) -> Iterator[dict[str, Any]]:
         if last is not None and last != first:
             found["lr_last"] = float(f"{last:.4g}")
         limits = {clip.limit for clip in clips_of(script) if clip.modules & set(trains)}
-        if len(limits) == 1:
+        if len(limits) == 1 and _clipped(script, name):
             found["gradients_clipped_at"] = limits.pop()
         yield found
+
+
+def _clipped(script: Script, optimizer: str) -> bool:
+    """Two optimizers may train one network, of which one clips."""
+    steps = [each for _, each in script.events("step") if each["optimizer"] == optimizer]
+    told = [each["clipped"] for each in steps if each.get("clipped") is not None]
+    return not told or any(told)
 
 
 def _batches(script: Script) -> dict[str, Any]:
@@ -237,7 +244,8 @@ def _undecided(script: Script, fits: Sequence[Fit]) -> Iterator[str]:
         return
     steps = thousands(int(told["steps"]))
     if not fits:
-        yield "by which formula the targets are made"
+        if any(True for kind in ("regression", "policy") for _ in script.terms(kind)):
+            yield "by which formula the targets are made"
         return
     seen = {each.kind for fit in fits for each in fit.endings}
     for kind, count in zip(_ENDS, ("terminations", "truncations"), strict=True):
