@@ -6,6 +6,7 @@ treated as ends) is stated and not judged: that is what rules are for.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -179,9 +180,7 @@ def _clipped(script: Script, optimizer: str) -> bool:
 
 def _batches(script: Script) -> dict[str, Any]:
     """Rows of an update; for a program that learns from rollouts, how often it goes over each."""
-    sizes = Counter(
-        int(term["rows"]) for audit in script.audits for term in audit.of("term") if term["kind"] in _LEARNED
-    )
+    sizes = Counter(_rows(term) for audit in script.audits for term in audit.of("term") if term["kind"] in _LEARNED)
     if not sizes:
         return {}
     size = sizes.most_common(1)[0][0]
@@ -195,6 +194,13 @@ def _batches(script: Script) -> dict[str, Any]:
         steps = max((int(each["steps"]) for each in script.optimizers.values() if each.get("steps")), default=0)
         found["replay_ratio"] = float(f"{steps * size / counts['env_steps']:.3g}")
     return found
+
+
+def _rows(term: Event) -> int:
+    """Of which a term is; each of them may be several numbers, as what a model predicts of an observation is."""
+    rows, given = int(term["rows"]), term.get("first_input_shape") or ()
+    fed = math.prod(int(each) for each in given[:-1]) if len(given) > 1 else 0
+    return fed if 0 < fed < rows and rows % fed == 0 else rows
 
 
 _LEARNED = ("policy", "regression", "classification")
