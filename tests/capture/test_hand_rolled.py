@@ -54,6 +54,9 @@ def results():
         "three, reward first": (2.0, obs, True),
         "four, two flags": (obs, 2.0, True, False),
         "a list": [obs, 2.0, True, {}],
+        "a mask behind the observation": (obs, np.array([True, False]), 2.0, True),
+        "a list of what is allowed": (obs, [True, False], 2.0, True, {}),
+        "the state of all agents": (obs, np.zeros(8), 2.0, np.True_, False),
         "fields": fields(obs, 2.0, True),
         "TimeStep": time_step(2, 2.0, 0.0, obs),
         "a dataclass": record(obs, 2.0, True, False),
@@ -566,3 +569,26 @@ def test_goal_beside_the_first_observation():
     np.testing.assert_array_equal(first, np.zeros(3))
     np.testing.assert_array_equal(second, np.zeros(3))
     assert (len(third), len(fourth)) == (2, 2)
+
+
+def test_a_mask_beside_each_observation():
+    with watched() as log:
+
+        class Cards:
+            def deal(self):
+                self.left = 2
+                return [1.0, 0.0, 2.0], [True, False]
+
+            def play(self, card):
+                self.left -= 1
+                return [1.0, float(card), 0.0], [False, True], 0.5, self.left == 0
+
+        table = Cards()
+        table.deal()
+        table.play(1)
+        table.play(0)
+        table.deal()
+    assert log.whats() == "new reset step step reset"
+    np.testing.assert_array_equal(log.all("reset")[0].obs, [1, 0, 2])
+    assert [each.reward for each in log.all("step")] == [0.5, 0.5]
+    assert [each.terminated for each in log.all("step")] == [False, True]

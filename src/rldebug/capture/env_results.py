@@ -159,6 +159,8 @@ def understand(result: Any) -> Step | None:
 def _from_tuple(result: tuple[Any, ...]) -> Step | None:
     if not 3 <= len(result) <= 6:
         return None
+    if _beside_first(result):  # what is allowed, or the state of all agents, stands behind the observation
+        result = (result[0], *result[2:])
     obs, reward, ended = result[:3]
     last = result[-1] if len(result) > 3 else None
     informed = isinstance(last, dict) or (isinstance(last, list) and bool(last) and isinstance(last[0], dict))
@@ -183,6 +185,20 @@ def _from_tuple(result: tuple[Any, ...]) -> Step | None:
             obs, reward = reward, obs
         return _step(obs, reward, ended, None, info, "3-tuple")
     return None
+
+
+def _beside_first(result: tuple[Any, ...]) -> bool:
+    """Whether something that is no reward comes second: a mask, a state. The reward, and then a flag, leave no doubt."""
+    if len(result) < 4 or isinstance(result[1], _NUMBERS) or _size(result[2]) != 0 or not _rewards(result[2]):
+        return False
+    if _size(result[3]) != 0 or not _flags(result[3], strict=True) or _size(result[0]) in (0, 1):
+        return False
+    return isinstance(result[1], dict) or np.ndim(_first_of(result[1])) > 0 or (_size(result[1]) or 0) > 1
+
+
+def _first_of(value: Any) -> Any:
+    """An array, or what a list begins with."""
+    return (value[0] if value else None) if type(value) in (list, tuple) else host(value)
 
 
 def _alike(value: Any, obs: Any) -> bool:

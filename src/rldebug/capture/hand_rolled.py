@@ -160,7 +160,8 @@ class HandRolled(Watch):
         waiting = self.shared.waiting.get(id(env))
         if waiting is None or waiting.ref() is not env or step.lanes != 1 or not math.isfinite(number(step.reward)):
             return False
-        return np.ndim(step.obs) > 0 and np.shape(step.obs) == np.shape(waiting.obs)
+        begun = waiting.obs[0] if _in_front(waiting.obs, step.obs) else waiting.obs
+        return _shape(step.obs) not in ((), None) and _shape(step.obs) == _shape(begun)
 
     def begins(self, env: Any, result: Any) -> bool:
         """Whether it may go on with a step: it gave an observation, and others of its class were not left at that."""
@@ -219,7 +220,7 @@ class HandRolled(Watch):
         known.facts["api"] = step.api
         waiting = self.shared.waiting.pop(id(env), None)
         if waiting is not None and waiting.ref() is env:
-            if type(waiting.obs) in (tuple, list) and _in_front(waiting.obs, step.obs):
+            if _in_front(waiting.obs, step.obs):
                 self.in_front.add(type(env))
             super().saw_reset(env, self.observation(env, waiting.obs), *waiting.asked)
         return known
@@ -232,8 +233,18 @@ class HandRolled(Watch):
 
 def _in_front(begun: Any, obs: Any) -> bool:
     """Whether an episode begins with several things, of which the first alone is what steps go on with."""
-    shape = np.shape(obs) if isinstance(obs, np.ndarray) else None
-    return bool(shape) and 1 < len(begun) <= 4 and isinstance(begun[0], np.ndarray) and begun[0].shape == shape
+    if type(begun) not in (tuple, list) or not 1 < len(begun) <= 4:
+        return False
+    shape = _shape(obs) if isinstance(obs, (np.ndarray, list)) else None
+    return bool(shape) and isinstance(begun[0], type(obs)) and _shape(begun[0]) == shape
+
+
+def _shape(value: Any) -> tuple[int, ...] | None:
+    """None of what is no array, and of lists of different lengths."""
+    try:
+        return np.shape(value)
+    except ValueError:
+        return None
 
 
 # ── finding the classes ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -6,6 +6,7 @@ treated as ends) is stated and not judged: that is what rules are for.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -166,16 +167,21 @@ def _optimizers(script: Script) -> Iterator[dict[str, Any]]:
         if last is not None and last != first:
             found["lr_last"] = float(f"{last:.4g}")
         limits = {clip.limit for clip in clips_of(script) if clip.modules & set(trains)}
-        if len(limits) == 1:
+        if len(limits) == 1 and _clipped(script, name):
             found["gradients_clipped_at"] = limits.pop()
         yield found
 
 
+def _clipped(script: Script, optimizer: str) -> bool:
+    """Two optimizers may train one network, of which one clips."""
+    steps = [each for _, each in script.events("step") if each["optimizer"] == optimizer]
+    told = [each["clipped"] for each in steps if each.get("clipped") is not None]
+    return not told or any(told)
+
+
 def _batches(script: Script) -> dict[str, Any]:
     """Rows of an update; for a program that learns from rollouts, how often it goes over each."""
-    sizes = Counter(
-        int(term["rows"]) for audit in script.audits for term in audit.of("term") if term["kind"] in _LEARNED
-    )
+    sizes = Counter(_rows(term) for audit in script.audits for term in audit.of("term") if term["kind"] in _LEARNED)
     if not sizes:
         return {}
     size = sizes.most_common(1)[0][0]
@@ -189,6 +195,13 @@ def _batches(script: Script) -> dict[str, Any]:
         steps = max((int(each["steps"]) for each in script.optimizers.values() if each.get("steps")), default=0)
         found["replay_ratio"] = float(f"{steps * size / counts['env_steps']:.3g}")
     return found
+
+
+def _rows(term: Event) -> int:
+    """Of which a term is; each of them may be several numbers, as what a model predicts of an observation is."""
+    rows, given = int(term["rows"]), term.get("first_input_shape") or ()
+    fed = math.prod(int(each) for each in given[:-1]) if len(given) > 1 else 0
+    return fed if 0 < fed < rows and rows % fed == 0 else rows
 
 
 _LEARNED = ("policy", "regression", "classification")
@@ -238,7 +251,8 @@ def _undecided(script: Script, fits: Sequence[Fit]) -> Iterator[str]:
         return
     steps = thousands(int(told["steps"]))
     if not fits:
-        yield "by which formula the targets are made"
+        if any(True for kind in ("regression", "policy") for _ in script.terms(kind)):
+            yield "by which formula the targets are made"
         return
     seen = {each.kind for fit in fits for each in fit.endings}
     for kind, count in zip(_ENDS, ("terminations", "truncations"), strict=True):

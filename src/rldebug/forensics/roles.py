@@ -62,7 +62,8 @@ def roles_of(script: Script) -> Roles:
             phases = audit.nodes.column("phase", known)
             fresh += int((phases >= audit.phase).sum())
             stale += int((phases < audit.phase).sum())
-    policy |= through - critic - q or through
+    # Values of chosen actions that are pushed as they are (conservative Q-learning) make no actor.
+    policy |= through - critic - q or through - q
     soft = averaged - critic - q if chosen and not policy else set[str]()
     policy |= soft
     stream = rows.most_common(1)[0][0] if rows else _most_stepped(script)

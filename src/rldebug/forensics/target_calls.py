@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import UNKNOWN, Audit, Event
+from rldebug.forensics.sequence_windows import windows
 
 _FEWEST = 8
 _ALL = 0.98
@@ -90,11 +91,26 @@ def with_rows(audit: Audit, term: Event) -> Event:
         outputs = [each for each in _outputs(event) if len(each) == len(ids)]
         for order in np.unique(orders[orders < term.order])[-4:]:
             block = orders == order
-            if int(block.sum()) != count or (ids[block] >= 0).mean() <= 0.5:
-                continue
-            if any(_holds(each[block].reshape(count, -1), said, taken, index is None) for each in outputs):
-                return replace(term, arrays={**term.arrays, "rows": ids[block]})
+            if int(block.sum()) == count and (ids[block] >= 0).mean() > 0.5:
+                if any(_holds(each[block].reshape(count, -1), said, taken, index is None) for each in outputs):
+                    return replace(term, arrays={**term.arrays, "rows": ids[block]})
+            elif int(block.sum()) > count and index is not None:
+                part = _part(event, ids[block], [each[block] for each in outputs], said, taken)
+                if part is not None:
+                    return replace(term, arrays={**term.arrays, "rows": part})
     return term
+
+
+def _part(
+    event: Event, ids: NDArray[np.int64], outputs: Sequence[NDArray[np.float64]], said: NDArray[np.float64],
+    taken: NDArray[np.int64],
+) -> NDArray[np.int64] | None:  # fmt: skip
+    """The rows of sequences of which some steps are learned from."""
+    for told, output in zip(event.get("outputs") or (), outputs, strict=False):
+        for places in windows(told.get("shape") or (), len(ids), len(said)):
+            if (ids[places] >= 0).any() and _holds(output.reshape(len(ids), -1)[places], said, taken, False):
+                return ids[places]
+    return None
 
 
 def _outputs(event: Event) -> list[NDArray[np.float64]]:

@@ -17,6 +17,7 @@ from rldebug.evidence.script import UNKNOWN, Audit, Event, Nodes
 from rldebug.forensics.drawn import by_hand
 from rldebug.forensics.rescaled_rewards import used_rewards
 from rldebug.forensics.robust_fit import Array
+from rldebug.forensics.sequence_windows import windows
 from rldebug.forensics.target_quantiles import means_of
 from rldebug.forensics.target_rows import Flags, Ints, column_of, is_output, places_of, same
 from rldebug.forensics.target_twins import World, shares, told
@@ -51,6 +52,12 @@ class Said:
     rows: Ints
     output: Array
     order: int
+    shape: tuple[int, ...] = ()
+
+    def parts(self, count: int) -> Iterator[Said]:
+        """Of sequences, the same steps of each: as many rows as that."""
+        for places in windows(self.shape, len(self.rows), count):
+            yield replace(self, rows=self.rows[places], output=self.output[places], shape=())
 
 
 def batch_of(audit: Audit, term: Event, world: World | None = None) -> Batch | None:
@@ -171,7 +178,7 @@ def said_before(audit: Audit, term: Event) -> Iterator[Said]:
                     if term.get("quantiles") is not None and count == term["quantiles"][0]:
                         matrix = means_of(matrix, _shape_of(event, name), term["quantiles"][1])
                         rows, matrix = rows[: len(term.arrays["rows"])], matrix[: len(term.arrays["rows"])]
-                    yield Said(str(event["module"]), name, rows, matrix, int(order))
+                    yield Said(str(event["module"]), name, rows, matrix, int(order), tuple(_shape_of(event, name)))
 
 
 def _means(matrix: Array, atoms: int, step: float, first: float) -> Array:
@@ -223,6 +230,9 @@ def _fitting(nodes: Nodes, ids: Ints, known: Flags, said: Said, own: bool) -> Sa
             wide = np.full((len(ids), said.output.shape[1]), np.nan)
             wide[kept] = said.output
             return Said(said.module, said.name, rows, wide, said.order)
+    if count > len(ids) and said.shape:
+        several = (_fitting(nodes, ids, known, each, own) for each in said.parts(len(ids)))
+        return next((each for each in several if each is not None), None)
     return None
 
 

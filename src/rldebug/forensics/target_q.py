@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.finding import Where
-from rldebug.forensics.robust_fit import Array, robust, tolerance
+from rldebug.forensics.robust_fit import Array, Fitted, robust, tolerance
 from rldebug.forensics.target_atoms import distributional
 from rldebug.forensics.target_calls import with_rows
 from rldebug.forensics.target_formula import QFormula, of_free, of_several
@@ -301,8 +301,13 @@ def _tries(target: Array, reward: Array, inner: Flags, f: dict[str, Array], tol:
             used = inner & np.isfinite(each)
             if used.sum() >= max(_ROWS, 0.5 * inner.sum()):
                 fit = robust(target[used], [reward[used], each[used]], tol)
-                if fit and len(fit.coef) == 2:
+                if fit and len(fit.coef) == 2 and not (name.startswith("own-") and _no_reward(fit, reward[used], tol)):
                     yield as_tried(name, "", fit, used, None, float(fit.coef[0]))
+
+
+def _no_reward(fit: Fitted, reward: Array, tol: float) -> bool:
+    """A value that is held to the action values of its own state: no step of the environment is in it."""
+    return abs(float(fit.coef[0])) * float(np.sqrt(np.mean(reward**2))) <= 10.0 * tol
 
 
 # ── what became of the reward ────────────────────────────────────────────────────────────────────────────────────────

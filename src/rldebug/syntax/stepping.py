@@ -11,7 +11,7 @@ from rldebug.syntax.bindings import reaching
 from rldebug.syntax.flow import held
 from rldebug.syntax.kinds import kind
 from rldebug.syntax.names import dotted, method, receiver
-from rldebug.syntax.places import class_of, parents
+from rldebug.syntax.places import class_of, loops_of, parents
 
 _FIVE = ("observation", "reward", "terminated", "truncated", "info")
 _FOUR = ("observation", "reward", "done", "info")
@@ -49,6 +49,17 @@ def steps(source: Source) -> tuple[Step, ...]:
                 if roles and env is not None and kind(source, env) not in ("optimizer", "scheduler"):
                     found.append(Step(call, node, env, tuple(zip(roles, elements, strict=True))))
     return tuple(found)
+
+
+def rounds(source: Source, step: Step) -> list[ast.For | ast.While | ast.AsyncFor]:
+    """The loops around a step, the innermost first, without those that go over environments: `for env in envs`."""
+    stepped = {each.id for each in ast.walk(step.env) if isinstance(each, ast.Name)}
+    return [
+        loop
+        for loop in loops_of(source, step.call)
+        if isinstance(loop, ast.While)
+        or not any(isinstance(each, ast.Name) and each.id in stepped for each in ast.walk(loop.target))
+    ]
 
 
 def _plain(elements: list[ast.expr]) -> bool:

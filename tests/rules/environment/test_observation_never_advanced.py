@@ -80,6 +80,27 @@ def test_fires_where_the_loop_never_renews_it(code):
             obs = scaled(env.reset()[0]) if terminated or truncated else scaled(next_obs)
         """,
         """
+        fleet = [gym.make("CartPole-v1") for _ in range(8)]
+        s = np.stack([f.reset()[0] for f in fleet])
+        for t in range(1000):
+            moves = brain.choose(torch.from_numpy(s)).numpy()
+            new = []
+            for i, f in enumerate(fleet):
+                o, r, end, cut, _ = f.step(int(moves[i]))
+                new.append(f.reset()[0] if end or cut else o)
+            s = np.stack(new)
+        """,
+        """
+        envs = [gym.make("CartPole-v1") for _ in range(8)]
+        s = [each.reset()[0] for each in envs]
+        for t in range(1000):
+            moves = brain.choose(s)
+            for i in range(8):
+                o, r, end, cut, _ = envs[i].step(int(moves[i]))
+                late.append(o)
+            s = late[-8:]
+        """,
+        """
         obs, _ = env.reset()
         while True:
             action = agent.act(obs)

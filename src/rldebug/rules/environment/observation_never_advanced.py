@@ -14,8 +14,8 @@ from rldebug.rule import Rule
 from rldebug.syntax.bindings import Binding, reaching
 from rldebug.syntax.flow import computed_from, within
 from rldebug.syntax.names import dotted, method, receiver
-from rldebug.syntax.places import above, loops_of
-from rldebug.syntax.stepping import is_env, steps
+from rldebug.syntax.places import above
+from rldebug.syntax.stepping import is_env, rounds, steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class ObservationNeverAdvanced(Rule):
 
     def check(self, evidence: Source) -> Iterator[Finding]:
         for step in steps(evidence):
-            loops = loops_of(evidence, step.call)
+            loops = rounds(evidence, step)
             fresh = step.named("observation")
             if not loops or not fresh or step.action is None:
                 continue

@@ -79,7 +79,10 @@ class StatisticsMoveInEvaluation(Rule):
         for (_, _, update), calls in groups.items():
             nodes = calls[0].audit.nodes
             seen = np.asarray(nodes.obs[[int(each.places[0]) for each in calls]], dtype=np.float64)
-            given = np.concatenate([each.input for each in calls if each.input is not None])
+            inputs = [each.input for each in calls if each.input is not None]
+            if len({each.shape[1:] for each in inputs}) != 1:  # a context that grows from step to step
+                continue
+            given = np.concatenate(inputs)
             if len(calls) < self.steps or seen.shape != given.shape or not np.isfinite(seen).all():
                 continue
             moving = [each for each in range(seen.shape[1]) if self._moves(seen[:, each], given[:, each])]
