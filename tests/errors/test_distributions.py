@@ -123,11 +123,11 @@ def log_of_zero():
 @raises("M017 diverged", "OPT470", "learning rate 0.1", text_too=False)
 def diverged():
     policy = Gaussian()
-    optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
+    optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)  # here
     for parameter in policy.parameters():
         parameter.grad = torch.full_like(parameter, torch.nan)
     optimizer.step()
-    return Normal(policy.mean(torch.zeros(5, 3)), 1.0)  # here
+    return Normal(policy.mean(torch.zeros(5, 3)), 1.0)
 
 
 @raises("M017 network computes NaN", "NET405", "NaN came first into spread", "a square root", "clamp_min(1e-8).sqrt()")

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from rldebug.evidence.crashes.facts import Fact, is_module
-from rldebug.evidence.crashes.named import Named, optimizers, parameter_name, tensors
+from rldebug.evidence.crashes.made import carried, handed_on, is_old, repeat_of
+from rldebug.evidence.crashes.named import Named, modules, optimizers, parameter_name, tensors
 from rldebug.evidence.crashes.scene import Scene, Step, line_of, steps_before
-from rldebug.evidence.crashes.source import Place, base, called, first_argument, line_told, methods_of, node_at
+from rldebug.evidence.crashes.source import (
+    Place,
+    base,
+    bindings,
+    called,
+    first_argument,
+    line_told,
+    methods_of,
+    node_at,
+    place_of_function,
+)
 from rldebug.evidence.crashes.walk import change_in, changed_in, leaf_through_views, walk
 from rldebug.syntax.names import dotted, method
 from rldebug.syntax.places import branches_apart, calls_in, own_nodes
@@ -103,9 +115,38 @@ def _weight_facts(scene: Scene, weight: Any) -> Fact:
         place = scene.stack[0]
         found = next((Step(place, call, 0, call.lineno) for call in calls_in(place.scope) if steps(place, call)), None)
         facts["last_pass"] = found is not None
+        facts |= _from_before(scene)
     if found is not None:
         facts["changed"] = line_told(found.place, found.call)
     return facts
+
+
+def _from_before(scene: Scene) -> Fact:
+    """What the loss was computed from that an earlier pass of the loop has made, with the weights of then."""
+    repeat = repeat_of(scene.stack)
+    if repeat is None:
+        return {}
+    within, roots = walk(scene.roots).nodes, {id(each) for each in scene.roots}
+    found: list[tuple[int, int, Fact]] = []
+    for aliases in scene.aliases.values():
+        node = aliases[0].value.grad_fn
+        if node is None or id(node) not in within or id(aliases[0].value) in roots:
+            continue
+        known = scene.made(sorted(aliases, key=lambda each: not each.holder))
+        if known is None:
+            continue
+        alias, made = known
+        if handed_on(made, scene.stack, repeat):
+            order, pattern = 1, "handed on"
+        elif is_old(made, scene.stack, repeat):
+            how = carried(made, scene.stack, repeat)
+            order = 0 if how else 2
+            pattern = {"call": "recurrent state", "sum": "sum"}.get(how, "kept")
+        else:
+            continue
+        facts: Fact = {"name": alias.kept, "pattern": pattern, **line_of(made, node)}
+        found.append((order, -int(node._sequence_nr()), facts))
+    return {"stale": min(found, key=lambda each: each[:2])[2]} if found else {}
 
 
 def _copies(scene: Scene, place: Place, call: ast.Call, weight: Any) -> bool:
@@ -122,13 +163,18 @@ def _copies(scene: Scene, place: Place, call: ast.Call, weight: Any) -> bool:
 
 
 def _tensor_facts(scene: Scene, shape: list[int], version: int, kept: int) -> Fact:
-    alike = [each for each in tensors(scene.named) if each.value._version == version]
+    # A parameter has been looked for already; one that only has the shape has nothing to do with it.
+    alike = [each for each in tensors(scene.named) if each.value._version == version and not _trained(each.value)]
     exact = [each for each in alike if list(each.value.shape) == shape]
     storages = {_storage(each.value) for each in exact}
     # A view has its own shape and the counter of what it is a view of.
     views = [each for each in alike if _storage(each.value) in storages and each not in exact]
     found = [(each, *line) for each in (*exact, *views, *_others(alike, exact)) for line in _changes(scene, each)]
     if not found:
+        if (inside := list(_by_operation(scene))) and len({id(node) for _, node, _ in inside}) == 1:
+            place, node, name = inside[0]
+            changed: Fact = {"changed": line_told(place, node), "by": _operation(node)}
+            return {"what": "tensor", "name": name, "scope": getattr(place.scope, "name", ""), **changed}
         return {"what": "tensor", "name": exact[0].path if len({id(each.value) for each in exact}) == 1 else ""}
     alias, place, _ = found[0]
     lines = _since([each for one, there, each in found if one is alias and there is place], place, version, kept)
@@ -137,6 +183,75 @@ def _tensor_facts(scene: Scene, shape: list[int], version: int, kept: int) -> Fa
     if len(lines) > 1:
         facts["then"] = [{**line_told(place, each), "by": _operation(each)} for each in lines[1:4]]
     return facts
+
+
+def _trained(value: Any) -> bool:
+    return bool(value.is_leaf and value.requires_grad)
+
+
+def _by_operation(scene: Scene) -> Iterator[tuple[Place, ast.AST, str]]:
+    """In functions that have returned: the lines that change in place what the operation has made of which PyTorch
+    speaks, as `probs *= mask` below `probs = softmax(logits)`."""
+    made = _MADE_BY.search(scene.message)
+    if made is None:
+        return
+    operation = made[1].lower()
+    for place in _within_reach(scene):
+        for node in own_nodes(place.scope):
+            for name in _targets_in_place(node):
+                if not _changes_in_place(place, node, name):
+                    continue
+                line: int = getattr(node, "lineno", 0)
+                before = [each for each in bindings(place.scope, name) if each.statement.lineno < line]
+                before = [each for each in before if each.statement is not node]
+                if before and operation in _operations_of(place, before[-1].value):
+                    yield place, node, name
+
+
+_MADE_BY = re.compile(r"which is output \d+ of (?!AsStrided|TB)(?:Unsafe)?([A-Za-z]+?)\d*(?:Backward\d*)?[,\s]")
+
+
+def _within_reach(scene: Scene) -> Iterator[Place]:
+    """The functions at work, the forward() of every network in reach, and what these call."""
+    every = [*scene.stack]
+    for each in modules(scene.named):
+        for layer in each.value.modules():
+            if (place := place_of_function(getattr(type(layer), "forward", None), layer)) is not None:
+                every.append(place)
+    seen: set[int] = set()
+    for place in every:
+        for one in (place, *(inner for call in calls_in(place.scope) if (inner := called(place, call)) is not None)):
+            if id(one.scope) not in seen:
+                seen.add(id(one.scope))
+                yield one
+
+
+def _targets_in_place(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.AugAssign):
+        yield base(node.target)
+    elif isinstance(node, ast.Assign):
+        yield from (base(each) for each in node.targets if isinstance(each, ast.Subscript))
+    elif isinstance(node, ast.Call):
+        operands = [*node.args[:1], *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]
+        yield from dict.fromkeys(name for each in operands if (name := base(each)))
+
+
+_BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.MatMult: "mm"}
+
+
+def _operations_of(place: Place, value: ast.expr) -> set[str]:
+    """The names that PyTorch may have for the outermost operation of an expression."""
+    if isinstance(value, ast.BinOp):
+        return {_BINARY.get(type(value.op), "")}
+    if not isinstance(value, ast.Call):
+        return set()
+    layer: Any = place.value(value.func)
+    if is_module(layer):
+        while (inside := list(layer.children())) and type(layer).__name__ == "Sequential":
+            layer = inside[-1]
+        kind = type(layer).__name__.lower()
+        return {"addmm", "linear", "view", "mv", "add"} if kind == "linear" else {kind}
+    return {method(value).replace("_", "") or dotted(value.func).rpartition(".")[2].replace("_", "").lower()}
 
 
 def _since(found: list[ast.AST], place: Place, version: int, kept: int) -> list[ast.AST]:

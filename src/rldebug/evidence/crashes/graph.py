@@ -15,6 +15,7 @@ from rldebug.evidence.crashes.facts import Fact
 from rldebug.evidence.crashes.frames import own_frame
 from rldebug.evidence.crashes.leaves import ABOUT_LEAVES, leaf_facts
 from rldebug.evidence.crashes.named import named
+from rldebug.evidence.crashes.refused import ABOUT_REFUSED, refused_facts
 from rldebug.evidence.crashes.scene import Scene
 from rldebug.evidence.crashes.source import place_of, stack_of
 from rldebug.evidence.crashes.twice import twice_facts
@@ -27,6 +28,7 @@ _ABOUT: tuple[tuple[tuple[str, ...], Callable[[Scene], Fact]], ...] = (
     (("modified by an inplace operation",), changed_facts),
     (("does not require grad and does not have a grad_fn",), cut_facts),
     (ABOUT_LEAVES, leaf_facts),
+    (ABOUT_REFUSED, refused_facts),
 )
 
 

@@ -99,7 +99,7 @@ def _made_name(place: Place, name: str, stack: list[Place], *, kept: bool, deep:
         return None
     here = (place, binding.statement)
     if kept and deep and isinstance(binding.value, ast.Call) and (callee := called(place, binding.value)):
-        for node in (each for back in _returned(callee, binding.part) for each in ast.walk(back)):
+        for node in (each for back in returned(callee, binding.part) for each in ast.walk(back)):
             if isinstance(node, ast.Name) and (inner := _made_name(callee, node.id, stack, kept=True, deep=deep - 1)):
                 return replace(inner, renewed=(here,))
     return Made(place, binding.statement, binding.value, name, None, (here,) if kept else ())
@@ -167,7 +167,7 @@ def _followed(
     return Made(place, node, value, name, spot, renewed)
 
 
-def _returned(place: Place, part: int | None) -> Iterator[ast.expr]:
+def returned(place: Place, part: int | None) -> Iterator[ast.expr]:
     for node in own_nodes(place.scope):
         if isinstance(node, ast.Return) and node.value is not None:
             value = node.value
@@ -275,7 +275,7 @@ def is_fresh(place: Place, value: ast.expr, deep: int = 3) -> bool:
     callee = called(place, value)
     if callee is None and isinstance(value.func, ast.Attribute):
         return is_fresh(place, value.func.value, deep)  # torch.zeros(8).to(device)
-    given = list(_returned(callee, None)) if callee is not None else []
+    given = list(returned(callee, None)) if callee is not None else []
     return callee is not None and bool(given) and all(is_fresh(callee, each, deep - 1) for each in given)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -72,7 +72,28 @@ def _first(frame: FrameType, odd: str) -> Fact | None:
     name = makers[0][1]
     again = [node for node, other in makers if other == name]
     node = max(again, key=lambda each: (bool(_undefined(each)), each.lineno))
-    return _told(frame, node, name, values[name]) | {"odd": odd}
+    told = _told(frame, node, name, values[name])
+    grown = odd == "inf" and _squares(node)
+    # Squared, large numbers overflow: that no operation is undefined for.
+    by = [each for each in told["by"] if not (grown and each == "a power")] if told else []
+    return told | {"odd": odd, "by": by, "grown": grown and not by} if told else None
+
+
+def _squares(node: ast.stmt) -> bool:
+    """Whether a line takes a positive power of something, or an error squared."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Pow):
+            exponent: ast.expr | None = each.right
+        elif isinstance(each, ast.Call):
+            name = each.func.attr if isinstance(each.func, ast.Attribute) else getattr(each.func, "id", "")
+            if name in ("square", "mse_loss"):
+                return True
+            exponent = each.args[-1] if name == "pow" and each.args else None
+        else:
+            continue
+        if isinstance(exponent, ast.Constant) and isinstance(exponent.value, int | float) and exponent.value > 0:
+            return True
+    return False
 
 
 def _can_be_nan(value: Any) -> bool:
@@ -150,6 +171,12 @@ def _told(frame: FrameType, node: ast.stmt, name: str, value: Any) -> Fact:
     file, line, by = frame.f_code.co_filename, node.lineno, _undefined(expression) if expression is not None else {}
     if not by and (inside := _undefined_inside(node, frame)):
         file, by = inside
+    one, undefined = _of_one(node, frame, value), bool(by)
+    if not one and _many(value) and not _divides_barely(by):
+        # Of several numbers it is defined: what it was taken of held infinity or NaN, and is not there any more.
+        by = {how: each for how, each in by.items() if how not in SPREADS and how != "a division"}
+        if not by and undefined:
+            return {}
     at = next(iter(by.values()), node).lineno  # type: ignore[attr-defined]
     return {
         "name": name,
@@ -160,7 +187,7 @@ def _told(frame: FrameType, node: ast.stmt, name: str, value: Any) -> Fact:
         "value": fact_of(value),
         "by": list(by),
         "at": {"file": file, "line": at, "place": f"{Path(file).name}:{at}"},
-        "one": _of_one(node, frame, value),
+        "one": one,
         "network": any(is_module(each) for each in used.values()),
         "environment": any(kind_of(each) == "environment" for each in used.values()),
     }
@@ -182,6 +209,17 @@ def _of_one(node: ast.stmt, frame: FrameType, value: Any) -> bool:
             return sizes[0] == 1
     shaped = (is_tensor(value) or is_array(value)) and len(value.shape) > 0
     return bool(taken) and shaped and _size(value) == 1
+
+
+def _many(value: Any) -> bool:
+    """Whether there are several numbers along each of its axes: whichever of them a standard deviation was taken over."""
+    return (is_tensor(value) or is_array(value)) and len(value.shape) > 0 and all(each > 1 for each in value.shape)
+
+
+def _divides_barely(by: Mapping[str, ast.AST]) -> bool:
+    """Whether something is divided by, `x / x.std()`, that nothing keeps away from 0."""
+    node = by.get("a division")
+    return isinstance(node, ast.BinOp) and not _guarded(node.right)
 
 
 def _size(value: Any) -> int:

@@ -53,7 +53,8 @@ def refused_parameter(crash: Crash) -> str:
     fastest = max(rates_of(crash), default=0)
     if fastest >= _ABSURD or (fastest >= _FAST and not (crash.nan and crash.nan["by"])):
         return "rate"
-    return "diverged" if (crash.updates or 0) >= _LATE else "network"
+    grown = crash.nan is not None and bool(crash.nan.get("grown"))
+    return "diverged" if grown or (crash.updates or 0) >= _LATE else "network"
 
 
 def rates_of(crash: Crash) -> list[float]:

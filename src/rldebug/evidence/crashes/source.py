@@ -35,6 +35,9 @@ class Place:
         name = dotted(node)
         first, *rest = name.split(".") if name else [""]
         value = self.values.get(first)
+        if first in self.arguments and first not in self.values and not bindings(self.scope, first):
+            outer, given = self.arguments[first]  # of a function that has returned: what it was called with
+            value = outer.value(given)
         for part in rest:
             held = attributes(value)
             if is_module(value):

@@ -42,6 +42,8 @@ def twice_facts(scene: Scene) -> Fact:
         facts["first"] = line_told(first.place, first.call)
     elif scene.asked is not None:
         facts["first"] = {**line_told(scene.asked[0], scene.asked[1]), "again": True}
+    if not stale and first is not None and (one := _one_pass(scene, told, other)):
+        return {**facts, **one}
     if not stale:
         return {**facts, **_by_sites(scene, told)}
     alias, made, nodes, kind = stale[0]
@@ -167,6 +169,31 @@ def _stale(
     order = {"call": 0, "sum": 1, "handed on": 2, "kept": 3, "shared": 3}
     found.sort(key=lambda each: (order[each[3]], -max(node._sequence_nr() for node in each[2])))
     return found, sorted(below, key=lambda each: int(min(node._sequence_nr() for node in each[2])))
+
+
+def _one_pass(scene: Scene, told: Walk, other: tuple[Any, Walk] | None) -> Fact:
+    """Two losses of one forward pass, the shared part of which has no name here: what it gave for this loss."""
+    if other is None:
+        return {}
+    shared = set(told.nodes) & set(other[1].nodes) - set(told.order[-1:])
+    graphs = {place for place in shared if told.children[place]}  # not a parameter alone
+    if not graphs & told.freed:
+        return {}
+    found = []
+    for aliases in scene.aliases.values():
+        node = aliases[0].value.grad_fn
+        if node is None or id(node) not in told.nodes or any(aliases[0].value is each for each in scene.roots):
+            continue
+        known = scene.made(sorted(aliases, key=lambda each: not each.holder)) if _meets(node, graphs) else None
+        if known is not None:
+            found.append((int(node._sequence_nr()), *known, node))
+    if not found:
+        return {}
+    _, alias, made, node = min(found, key=lambda each: each[0])
+    facts: Fact = {"pattern": "two losses", "name": alias.kept, "count": 1, "made": line_of(made, node)}
+    top = [place for place in graphs if not any(place in told.children[one] for one in graphs)]
+    networks = scene.networks(leaves(told, top))
+    return {**facts, "networks": networks, "detach": {"neither": True}, "one_pass": True}
 
 
 def _by_sites(scene: Scene, told: Walk) -> Fact:

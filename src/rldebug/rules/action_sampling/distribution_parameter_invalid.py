@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
+from rldebug.evidence.crashes.lines import at, shown
 from rldebug.evidence.crashes.signs import operands_told, refused_parameter
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
@@ -52,10 +53,12 @@ class DistributionParameterInvalid(Rule):
         if not self.concerns(evidence):
             return
         message, expected, help = _mistake(evidence)
+        made = evidence.graph.get("made")
+        origin = f"; {evidence.graph.get('name')} is made in {shown(evidence, made)}" if made else ""
         yield self.finding(
             message,
-            where=evidence.where,
-            seen=f"{evidence.said}{operands_told(evidence)}",
+            where=at(evidence, made),
+            seen=f"{evidence.said}{operands_told(evidence)}{origin}",
             expected=expected,
             help=help,
             confidence=0.9,

@@ -59,8 +59,10 @@ class BackwardTwice(Rule):
         graph = evidence.graph
         name, pattern = str(graph.get("name", "")), str(graph.get("pattern", ""))
         yield self.finding(
-            _MESSAGES.get(pattern, "a graph was asked for its gradient a second time").format(name=name),
-            where=at(evidence, graph.get("made")),
+            "two losses of one forward pass are propagated one after the other: the first backward() has freed what they share"
+            if graph.get("one_pass")
+            else _MESSAGES.get(pattern, "a graph was asked for its gradient a second time").format(name=name),
+            where=at(evidence, graph.get("first") if graph.get("one_pass") else graph.get("made")),
             seen="; ".join(_seen(evidence)),
             expected="each backward() to go through a forward pass of its own",
             help=f"{_help(evidence, name, pattern)}; retain_graph=True only hides it",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rldebug.evidence.crash import Crash
 from rldebug.evidence.crashes.lines import at, shown, sized
@@ -55,7 +55,10 @@ class ChangedBeforeBackward(Rule):
         graph = evidence.graph
         network = str(graph.get("network", "")) or _owner(evidence)
         name, optimizer = str(graph.get("name", "")), str(graph.get("optimizer", ""))
-        if graph.get("what") == "weight" and optimizer:
+        stale = graph.get("stale") or {}
+        if stale and optimizer:
+            message = f"{stale['name']} is of an earlier pass: {optimizer}.step() has changed {network or 'a network'} since"
+        elif graph.get("what") == "weight" and optimizer:
             message = f"{optimizer}.step() changed {network or 'a network'} before this loss was propagated"
         elif network:
             message = f"weights of {network} were changed between the forward pass and backward()"
@@ -63,7 +66,7 @@ class ChangedBeforeBackward(Rule):
             message = f"{name or 'a tensor'} was changed in place between the forward pass and backward()"
         yield self.finding(
             message,
-            where=at(evidence, graph.get("changed")),
+            where=at(evidence, stale if stale.get("pattern") == "handed on" else graph.get("changed")),
             seen="; ".join(_seen(evidence, network)),
             expected="what a loss was computed from to stay as it was until its backward()",
             help=_help(evidence, network),
@@ -97,13 +100,30 @@ def _seen(crash: Crash, network: str) -> Iterator[str]:
         yield f"changed in {shown(crash, graph['changed'])}{' in the pass before' if graph.get('last_pass') else ''}"
     for each in graph.get("then", ()):
         yield f"again in {shown(crash, each)}"
+    if graph.get("stale"):
+        yield f"{graph['stale']['name']} was made in {shown(crash, graph['stale'])}"
     if graph.get("made"):
         yield f"the loss was made in {shown(crash, graph['made'])}"
+
+
+def _renewed(stale: Mapping[str, Any], loss: str) -> str:
+    """What to do with that which an earlier pass of the loop has made."""
+    name, pattern = stale["name"], stale["pattern"]
+    if pattern == "handed on":
+        return f"compute {name} anew with the weights as they are now, instead of taking it over in line {stale['line']}"
+    if pattern in ("recurrent state", "sum"):
+        return f"detach {name} where a pass begins, or {loss} reaches into the pass before; leave out retain_graph=True"
+    return (
+        f"all of {name} was computed with the weights of before the loop: add up the losses of the loop, and call "
+        "backward() and step() once after it; or compute it anew in each pass"
+    )
 
 
 def _help(crash: Crash, network: str) -> str:
     graph = crash.graph
     loss = str(graph.get("loss", {}).get("name", "")) or "this loss"
+    if stale := graph.get("stale"):
+        return _renewed(stale, loss)
     if graph.get("retained") and graph.get("last_pass"):
         return f"{loss} still reaches into the pass before: detach what is carried over, leave out retain_graph=True"
     if graph.get("optimizer") and graph.get("changed"):

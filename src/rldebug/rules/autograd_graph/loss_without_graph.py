@@ -111,7 +111,9 @@ def _help(cut: dict[str, Any], every: str, name: str, network: str) -> str:
         what = f"what {cut['function']}() gives" if cut.get("function") else what
         return f"compute {what} outside of {by}() in the update; what was stored while acting is data"
     if cut.get("also"):
-        return f"leave {every} out on the way of {what} to the loss: each of them cuts it"
+        kept = ": keep the tensors, in a list for torch.stack(), or compute them anew in the update"
+        each = ": each of them cuts it"
+        return f"leave {every} out on the way of {what} to the loss{kept if 'numpy()' in every else each}"
     if by.endswith(("tensor()", "Tensor()")):
         return f"{by} copies the numbers and drops the graph: use torch.stack() or torch.cat() of the tensors"
     if by in ("a comparison", "argmax()", "argmin()", "long()", "int()", "bool()", "byte()") or "argm" in by:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
+from rldebug.evidence.crashes.lines import at
 from rldebug.evidence.crashes.signs import nan_told, rates_of, refused_parameter
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
@@ -41,7 +42,7 @@ class RateBreaksWeights(Rule):
     name: ClassVar[str] = "rate-breaks-weights"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Crash"
-    explains: ClassVar[tuple[str, ...]] = ("GRA001", "NET001", "NET002")
+    explains: ClassVar[tuple[str, ...]] = ("GRA001", "NET001", "NET002", "POL011")
 
     def concerns(self, evidence: Crash) -> bool:
         return refused_parameter(evidence) == "rate"
@@ -51,10 +52,11 @@ class RateBreaksWeights(Rule):
             return
         rate = rates_of(evidence)[-1]
         kinds = [fact["type"] for _, _, fact in evidence.held("optimizer") if rate in fact["lr"]]
+        made = [each for each in evidence.graph.get("optimizers", ()) if rate in each["lr"]]
         after = f" after {evidence.updates} updates" if evidence.updates is not None else ""
         yield self.finding(
             f"with a learning rate of {rate:g} the weights became NaN",
-            where=evidence.where,
+            where=at(evidence, made[0] if len(made) == 1 else None),
             seen=f"{evidence.said}; learning rate {rate:g} of {kinds[0]}; weights are NaN{after}{nan_told(evidence)}",
             expected="1e-4 to 1e-3",
             help="lower the learning rate, to 3e-4 at first",
