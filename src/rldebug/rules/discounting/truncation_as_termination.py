@@ -66,7 +66,7 @@ class TruncationAsTermination(Rule):
         for line in evidence.readings:
             counts = [line.numbers.get(name, 0.0) for name in self.needs]
             share, size, ended, cut, played = counts
-            if not all(map(math.isfinite, counts)) or size <= 0 or played <= 0:
+            if not all(map(math.isfinite, counts)) or min(counts) < 0 or size <= 0 or played <= 0:
                 continue
             # The environment's counts are since the last reading, which may be longer ago than the rollout is.
             part = min(size / played, 1.0)

@@ -59,7 +59,7 @@ class RewardHandedOverDiffers(Rule):
             (reading.numbers["episode/reward_sum"], reading.numbers["rollout/reward_sum"], reading)
             for reading in evidence.readings
             if reading.numbers.get("rollout/steps") == reading.numbers.get("episode/steps", -1.0)
-            and np.isfinite(reading.numbers["rollout/reward_sum"])
+            and all(np.isfinite(reading.numbers.get(each, np.nan)) for each in self.needs[:3])
         ]
         pairs = [(given, stored) for given, stored, _ in found if given != 0.0]
         if len(pairs) < self.pairs:
