@@ -202,14 +202,16 @@ def _table(audit: Audit, base: int, terms: Sequence[Event], array: str, number: 
 
 def _times(nodes: Nodes, rows: Ints, base: int) -> Ints:
     """The number of each step in the rollout. Resets are calls as well, so steps are counted, and those that have no
-    target too: where observations look alike a row is missing, and the ones after it are as late as they were."""
-    time = np.zeros(len(rows), dtype=np.int64)
+    target too: where observations look alike a row is missing, and the ones after it are as late as they were. All
+    lanes end together; of the first steps some may not have been seen."""
+    time, length = np.zeros(len(rows), dtype=np.int64), 0
     acted = nodes.acted & (nodes.update == base)
     for each in np.unique(nodes.stream[rows]):
         mine = nodes.stream[rows] == each
         calls = np.unique(nodes.call[acted & (nodes.stream == each)])
-        time[mine] = np.searchsorted(calls, nodes.call[rows[mine]])
-    return time - time.min() if len(time) else time
+        time[mine] = np.searchsorted(calls, nodes.call[rows[mine]]) - len(calls)
+        length = max(length, len(calls))
+    return time + length
 
 
 def _critic(audit: Audit, base: int) -> list[Event]:

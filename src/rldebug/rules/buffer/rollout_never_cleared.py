@@ -22,7 +22,8 @@ class RolloutNeverCleared(Rule):
 
     ## What it checks
     Rows of a policy loss, a log-prob times an advantage of either sign, are traced back to the steps they were
-    collected in. Most were collected before earlier updates, and the oldest are from further and further back.
+    collected in. Most were collected before earlier updates, and the oldest are from further and further back; or all
+    are from before the first update, and none is added.
 
     ## Why it matters
     The gradient is that of a policy that no longer exists. Without an importance ratio it is wrong; with one it is
@@ -60,6 +61,7 @@ class RolloutNeverCleared(Rule):
         if followers or any(each["kind"] == "output" for _, each in evidence.events("term")):
             return
         looks: dict[int, list[tuple[float, int, int]]] = {}
+        since: dict[int, int] = {}  # by audit: optimizer steps since the newest row was collected
         where: Event | None = None
         signs = set[bool]()
         for audit, term in evidence.terms("policy"):
@@ -74,6 +76,7 @@ class RolloutNeverCleared(Rule):
                 (float((found < newest).mean()), int(newest - found.min()), int(newest))
             )
             where = term
+            since[audit.number] = min(since.get(audit.number, term.update), term.update - int(newest))
         late = [np.median(np.array(each), axis=0) for number, each in sorted(looks.items()) if number > 0]
         sizes = [
             max(len(term.arrays["rows"]) for term in audit.terms("policy") if "rows" in term.arrays)
@@ -85,6 +88,11 @@ class RolloutNeverCleared(Rule):
             raise NotEnough(f"{len(late)} audits in which rows of a policy loss could be traced")
         if signs == {False} or where is None:
             return  # weights of one sign: imitation of what went well, which may be old
+        if len({each[2] for found in looks.values() for each in found}) == 1 and len(since) > self.audits:
+            ages = [since[each] for each in sorted(since)]
+            if all(one < two for one, two in itertools.pairwise(ages)):
+                yield self._nothing_new(where, ages[-1])
+            return
         shares = np.array([each[0] for each in late])
         reach = np.array([each[1] for each in late])
         now = np.array([each[2] for each in late])
@@ -102,6 +110,17 @@ class RolloutNeverCleared(Rule):
             help="empty the rollout buffer after each update",
             confidence=0.93,
             severity="warning" if ratio else "error",
+        )
+
+    def _nothing_new(self, where: Event, age: int) -> Finding:
+        return self.finding(
+            "the policy gradient goes on over data of the first policy",
+            where=where.where,
+            seen=f"all rows were collected {age} updates ago, and none since",
+            expected="rows of the newest rollout only",
+            help="empty the rollout buffer after each update: while it is full nothing new is collected",
+            confidence=0.9,
+            severity="warning" if "ratio" in where.arrays else "error",
         )
 
 

@@ -42,7 +42,7 @@ class TargetsInAnotherOrder(Rule):
     name: ClassVar[str] = "targets-in-another-order"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    follows: ClassVar[tuple[str, ...]] = ("ACT300",)
+    follows: ClassVar[tuple[str, ...]] = ("ACT300", "DIS621")
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)

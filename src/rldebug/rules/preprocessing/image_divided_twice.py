@@ -21,7 +21,7 @@ _CONVERTS = frozenset(_MADE.split())
 _SHAPES = (
     "float to cuda cpu unsqueeze squeeze permute transpose reshape view flatten contiguous detach clone copy astype"
 )
-_KEEPS = frozenset(_SHAPES.split()) | {"numpy", "double", "half"}
+_KEEPS = frozenset(_SHAPES.split()) | {"numpy", "double", "half", "expand", "expand_as"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class ImageDividedTwice(Rule):
             left = _divided(node)
             if left is None:
                 continue
-            first = next((each for each in _same_values(evidence, left, 12) if _divided(each) is not None), None)
+            first = next((each for each in same_values(evidence, left, 12) if _divided(each) is not None), None)
             if first is not None:
                 yield self.finding(
                     f"{evidence.quoted(left)} was divided by 255 in line {first.lineno} already",
@@ -79,7 +79,7 @@ def _divided(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def _same_values(source: Source, node: ast.expr, depth: int) -> Iterator[ast.expr]:
+def same_values(source: Source, node: ast.expr, depth: int) -> Iterator[ast.expr]:
     """What a value is by other names: before conversions and changes of shape, and before it was handed over."""
     if depth <= 0:
         return
@@ -102,7 +102,7 @@ def _same_values(source: Source, node: ast.expr, depth: int) -> Iterator[ast.exp
         elif not last:
             before = [each for each, _ in held(source, node)]
     for each in before:
-        yield from _same_values(source, each, depth - 1)
+        yield from same_values(source, each, depth - 1)
 
 
 def _handed(source: Source, parameter: ast.arg) -> list[ast.expr]:
