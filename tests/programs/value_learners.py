@@ -142,6 +142,8 @@ def _update(q: Any, frozen: Any, optimizer: Any, memory: Any, priority: Any, dra
             best = values.min(1).values
         elif fault == "mean":
             best = values.mean(1)
+        elif fault == "elsewhere":
+            best = values[torch.arange(len(rows)), q(obs).argmax(1)]
         elif fault == "batch":
             best = values.max()
         target = reward + factor * best
