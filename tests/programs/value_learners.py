@@ -142,6 +142,8 @@ def _update(q: Any, frozen: Any, optimizer: Any, memory: Any, priority: Any, dra
             best = values.min(1).values
         elif fault == "mean":
             best = values.mean(1)
+        elif fault == "elsewhere":
+            best = values[torch.arange(len(rows)), q(obs).argmax(1)]
         elif fault == "batch":
             best = values.max()
         target = reward + factor * best
@@ -278,11 +280,13 @@ def categorical(fault: str = "", steps: int = 260) -> None:
         paid, over = (torch.tensor(columns[at], dtype=torch.float32) for at in (2, 4))
         with torch.no_grad():
             chance = frozen(after).view(-1, 3, atoms).softmax(2)
-            best = chance[torch.arange(32), (chance @ support).argmax(1)]
+            greedy_next = (chance @ support).argmax(1)
+            best = chance[torch.arange(32), greedy_next]
             mask = torch.ones(32) if fault == "unmasked" else 1.0 - over
             goal = _projected(best, paid[:, None] + GAMMA * mask[:, None] * support, support, fault)
             goal = goal * torch.linspace(0.3, 1.0, 32)[:, None] if fault == "weighed" else goal
-        logp = q(before).view(-1, 3, atoms).log_softmax(2)[torch.arange(32), torch.tensor(columns[1])]
+        taken = greedy_next if fault == "next action" else torch.tensor(columns[1])
+        logp = q(before).view(-1, 3, atoms).log_softmax(2)[torch.arange(32), taken]
         optimizer.zero_grad()
         (-(goal * logp).sum(1)).mean().backward()
         optimizer.step()

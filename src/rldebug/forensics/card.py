@@ -105,6 +105,8 @@ def _kind(name: str) -> str:
     words = name.split()
     if len(words) == 4 and words[0] == "double" and words[2] == "by":
         return f"{words[3]} picks the next action, {words[1]} values it (double)"
+    if len(words) == 4 and words[0] == "elsewhere":
+        return f"{words[1]} at the action that {words[3]} picks in the observation before"
     if name.startswith("max of ") and len(words) == 3:
         return f"the largest value of {words[2]}"
     if words[0] == "min" and len(words) == 3:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rldebug.evidence.script import Audit, Event, Nodes, Script
 from rldebug.forensics.passes import Output, outputs_of
+from rldebug.forensics.trained_actions import is_observation
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -93,9 +94,9 @@ def action_of(nodes: Nodes, call: Output, wide: int) -> Array | None:
     if sure.sum() < 4:
         return None
     obs = nodes.obs[places[sure]]
-    if np.allclose(given[sure, :observed], obs, rtol=1e-4, atol=1e-5, equal_nan=True):
+    if is_observation(obs, given[sure, :observed]):
         return given[:, observed:]
-    if np.allclose(given[sure, wide:], obs, rtol=1e-4, atol=1e-5, equal_nan=True):
+    if is_observation(obs, given[sure, wide:]):
         return given[:, :wide]
     return None
 

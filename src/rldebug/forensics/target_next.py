@@ -86,6 +86,8 @@ def batch_of(audit: Audit, term: Event, world: World | None = None) -> Batch | N
     f.update(bootstraps(own, discrete, "own-"))
     for each in following:
         reset |= _resets(nodes, places, each.rows) & known
+    if discrete:
+        f.update(elsewhere(following, own))
     for number, logp in enumerate(_logps(audit, term, len(ids))):
         f[f"logp-{number}"] = logp
     entries = {each.module: each.output for each in following if discrete and 1 < each.output.shape[1] <= 32}
@@ -117,6 +119,7 @@ def _of_twins(audit: Audit, term: Event, world: World, ids: Ints, numbers: Array
     steps = told(world, ids, taken, world.looks(following[-1].rows)) if following else first
     discrete = index is not None
     f = {**bootstraps(following, discrete, ""), **bootstraps(own, discrete, "own-")}
+    f.update(elsewhere(following, own) if discrete else {})
     entries = {each.module: each.output for each in following if discrete and 1 < each.output.shape[1] <= 32}
     known = steps.known & np.isfinite(numbers)
     none = np.zeros(len(ids), dtype=bool)
@@ -298,6 +301,17 @@ def bootstraps(said: Sequence[Said], discrete: bool, prefix: str) -> dict[str, A
             for other in thin[place + 1 : 6]:
                 f[f"larger {each.module} {other.module}"] = np.maximum(each.output, other.output)[:, 0]
                 f[f"average {each.module} {other.module}"] = (each.output + other.output)[:, 0] / 2.0
+    return f
+
+
+def elsewhere(following: Sequence[Said], own: Sequence[Said]) -> dict[str, Array]:
+    """Values of the next observations, of the action that is thought best in the observation before each."""
+    f: dict[str, Array] = {}
+    for one in following:
+        for other in own:
+            if one.output.shape == other.output.shape and one.output.shape[1] > 1:
+                best = np.argmax(np.nan_to_num(other.output, nan=0.0), axis=1)
+                f[f"elsewhere {one.module} by {other.module}"] = one.output[np.arange(len(best)), best]
     return f
 
 

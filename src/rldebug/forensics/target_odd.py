@@ -18,6 +18,7 @@ ODD = {
     "mean of the actions": "mean",
     "summed ": "summed",
     "batch ": "batch",
+    "elsewhere ": "elsewhere",
 }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from rldebug.evidence.script import Audit, Event
 from rldebug.forensics.robust_fit import Array, Fitted, robust, tolerance
-from rldebug.forensics.target_next import Said, bootstraps, once, said_before
+from rldebug.forensics.target_next import Said, bootstraps, elsewhere, once, said_before
 from rldebug.forensics.target_rows import Flags, Ints, column_of
 from rldebug.forensics.target_twins import Told, World, shares, told
 
@@ -176,7 +176,11 @@ def window_of(world: World, audit: Audit, term: Event, n: int) -> Window | None:
     steps = told(world, ids, taken, seen, n)
     steps = replace(steps, known=steps.known & np.isfinite(numbers))
     ended, crossed, cut, inside = _over(world, ids, taken, seen, n)
-    return Window(numbers, steps, bootstraps(following, True, ""), audit.number, crossed, ended, cut, inside)
+    own = world.looks(ids)
+    before = [one for one in said_before(audit, term) if len(one.rows) == len(ids)]
+    before = [one for one in before if ((looks := world.looks(one.rows)) == own).mean() >= _GOOD and (looks >= 0).all()]
+    f = {**bootstraps(following, True, ""), **elsewhere(following, before)}
+    return Window(numbers, steps, f, audit.number, crossed, ended, cut, inside)
 
 
 def _over(world: World, ids: Ints, taken: Array | None, seen: Ints, n: int) -> tuple[Flags, Flags, Flags, Array]:

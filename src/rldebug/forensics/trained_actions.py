@@ -135,13 +135,15 @@ def _beside(nodes: Nodes, call: Call, wide: int) -> NDArray[np.float64] | None:
         return None
     obs = nodes.obs[call.places[known]]
     for part, rest in ((given[known, :wide], given[:, wide:]), (given[known, -wide:], given[:, :-wide])):
-        if np.allclose(part, obs, rtol=1e-4, atol=1e-5, equal_nan=True) or _scaled(obs, part):
+        if is_observation(obs, part):
             return rest
     return None
 
 
-def _scaled(obs: NDArray[np.float32], part: NDArray[np.float64]) -> bool:
-    """Each element by a factor and a shift of its own."""
+def is_observation(obs: NDArray[np.float32], part: NDArray[np.float64]) -> bool:
+    """Rows of an input that are those observations, as they are or each element scaled by a factor and a shift."""
+    if np.allclose(part, obs, rtol=1e-4, atol=1e-5, equal_nan=True):
+        return True
     kept = np.isfinite(obs).all(axis=1)
     if kept.sum() < _FEWEST:
         return False

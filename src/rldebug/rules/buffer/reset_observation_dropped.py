@@ -11,6 +11,7 @@ import numpy as np
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.finding import Finding, Severity, Where
 from rldebug.forensics.node_places import Flags, Ints, places_of
+from rldebug.forensics.trained_actions import trained_actions
 from rldebug.rule import NotEnough, Rule
 
 
@@ -56,8 +57,9 @@ class ResetObservationDropped(Rule):
         rows = ends = starts = 0
         seen: set[int] = set()
         first: tuple[Audit, Event] | None = None
+        beside = {id(each.term) for each in trained_actions(evidence)}  # a critic is given its actions
         for audit, term in evidence.events("term"):
-            places = _judged(audit, term)
+            places = _judged(audit, term, id(term) in beside)
             if not len(places):
                 continue
             nodes = audit.nodes
@@ -83,11 +85,12 @@ class ResetObservationDropped(Rule):
         )
 
 
-def _judged(audit: Audit, term: Event) -> Ints:
+def _judged(audit: Audit, term: Event, beside: bool) -> Ints:
     """Places of the rows that count: of one observation only, with an action, not masked out."""
     ids = term.arrays.get("rows")
     actions = term.arrays.get("index", term.arrays.get("action"))
-    if ids is None or actions is None or len(actions) != len(ids) or term["kind"] not in ("policy", "regression"):
+    known = beside if actions is None else ids is not None and len(actions) == len(ids)
+    if ids is None or not known or term["kind"] not in ("policy", "regression"):
         return np.empty(0, dtype=np.int64)
     places = places_of(audit.nodes, ids)
     if not (places >= 0).any():  # there may be no observation at all to look up
