@@ -34,7 +34,7 @@ def program(folder: Any, fault: str, asks: bool = True) -> None:
         target.load_state_dict(net.state_dict())
         obs, _ = env.reset()
         for _ in range(sitting):
-            greedy = random.random() > max(0.05, 1 - steps / 300)
+            greedy = random.random() > (1.0 if steps < 200 else 0.05)
             action = random.randrange(3)
             if greedy or asks:
                 with torch.no_grad():

@@ -54,7 +54,7 @@ class ExplorationBeginsAnew(Rule):
     steps: int = 24  # on either side
     first: int = 400  # after it, before a schedule has come down again
     fallen: float = 0.5  # share of random steps before, at most
-    growth: float = 0.3  # beyond chance
+    growth: float = 0.2  # beyond chance
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         read = sorted(
