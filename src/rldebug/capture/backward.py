@@ -255,6 +255,10 @@ class Backward:
                 rows, match = found, "entered"
             if match == "none" and term.inputs and (found := self._tagged(term.inputs[0])) is not None:
                 rows, match = found, "tag"
+            if match in ("none", "alias") and (rows < 0).any():
+                # The first layer sees one part of the observation only: the network was given all of them.
+                whole = audit.in_parts(self.session.registry.owners(term.parameters), len(rows))
+                rows, match = (rows, match) if whole is None else (whole, "parts")
             detail = _detail(term)
             if term.picks is not None and len(rows) == term.picks[0]:
                 detail["given"], rows = term.picks[0], rows[term.picks[1]]

@@ -99,6 +99,21 @@ class Recording:
                     return event.update
         return None
 
+    def in_parts(self, modules: Sequence[str], count: int) -> NDArray[np.int64] | None:
+        """The rows that these networks were asked about since the last step, to learn from their answers, where these
+        were given in parts; None where there were others."""
+        found: NDArray[np.int64] | None = None
+        for event in self.events[: -_RECENT - 1 : -1]:
+            if event.kind == "step":
+                break
+            if event.kind == "call" and event.detail["grad"] and event.detail["module"] in modules:
+                rows = event.arrays["rows"]
+                if event.detail["match"] == "parts" and len(rows) == count:
+                    if found is not None and not np.array_equal(found, rows):
+                        return None
+                    found = rows
+        return found
+
     def finish(self) -> Audit:
         """As it is written. The nodes are those of this stretch, those that rows referred to, and where they lead."""
         wanted = set(range(max(self.first_node, self.log.next_id - NODES), self.log.next_id)) | self.referred

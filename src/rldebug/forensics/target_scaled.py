@@ -78,3 +78,46 @@ def _scales(steps: Steps, left: Array, used: Flags, moment: Array) -> Array | No
     # A normaliser is positive, and moves slowly.
     known = scale[np.isfinite(scale)]
     return scale if len(known) and known.min() > 0 and np.isfinite(scale).mean() > 0.5 else None
+
+
+def shifted(steps: Steps) -> tuple[Steps, Array, Array] | None:
+    """The table with rewards as the program scaled and shifted them, both from moment to moment; the factor and the
+    shift of each row. None where it cannot be found out."""
+    after, following = steps.value_after, steps.next("target")
+    keep = steps.plain & np.isfinite(after) & np.isfinite(following)
+    moment = _moments(steps)
+    groups = [
+        rows
+        for each in np.unique(moment[keep])
+        if len(rows := np.flatnonzero(keep & (moment == each))) > _LANES and float(np.std(steps.reward[rows])) > 1e-6
+    ]
+    used = np.zeros(len(steps), dtype=bool)
+    made = {"y": steps.target.copy(), "v": after.copy(), "t": following.copy()}
+    for rows in groups:
+        table = np.stack([np.ones(len(rows)), steps.reward[rows]], axis=1)
+        for column in made.values():
+            column[rows] = column[rows] - table @ np.linalg.lstsq(table, column[rows], rcond=None)[0]
+        used[rows] = True
+    if used.sum() < _ROWS:
+        return None
+    tol = tolerance(steps.target[used], steps.target[used])
+    fit = robust(made["y"][used], [made["v"][used], made["t"][used]], 2.0 * tol)
+    if not fit or fit.share < _GOOD:
+        return None
+    value, target = fit.coef.tolist()
+    left = steps.target - value * np.nan_to_num(after) - target * np.nan_to_num(following)
+    scale, shift = np.full(len(steps), np.nan), np.full(len(steps), np.nan)
+    for batch in np.unique(steps.batch):
+        own, found = steps.batch == batch, []
+        for rows in (each for each in groups if steps.batch[each[0]] == batch):
+            table = np.stack([np.ones(len(rows)), steps.reward[rows]], axis=1)
+            line = np.linalg.lstsq(table, left[rows], rcond=None)[0]
+            if np.abs(left[rows] - table @ line).max() <= 4.0 * tol:
+                found.append((float(steps.time[rows][0]), *line.tolist()))
+        if len(found) >= 4:
+            times, constants, slopes = (np.array(column) for column in zip(*sorted(found), strict=True))
+            scale[own], shift[own] = (np.interp(steps.time[own], times, each) for each in (slopes, constants))
+    known = np.isfinite(scale)
+    if known.mean() <= 0.5 or not (scale[known] > 0).all():
+        return None
+    return replace(steps, reward=steps.reward * scale + shift), scale, shift

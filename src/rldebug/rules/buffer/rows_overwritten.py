@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from rldebug.forensics.worlds import training_streams
 from rldebug.rule import NotEnough, Rule
 
 _PRINT = 4  # of the statistics of an observation, its fingerprint
+
 
 @dataclass(frozen=True, kw_only=True)
 class RowsOverwritten(Rule):
@@ -59,30 +60,41 @@ class RowsOverwritten(Rule):
         if stream is None or stream >= len(evidence.streams):
             return
         # A list of environments is stepped one by one: together they are the lanes.
-        beside = {int(each["index"]): int(each["lanes"]) for each in training_streams(evidence)}
-        beside.setdefault(stream, int(evidence.streams[stream]["lanes"]))
+        beside = _beside(evidence, stream)
         lanes = sum(beside.values())
         size = lanes * (self.size if lanes < self.many else self.size // 2)
-        by_audit: dict[int, list[bytes]] = {}
-        for call in _acting(evidence, beside):
-            by_audit.setdefault(call.audit.number, []).extend(_rows(call))
-        seen = [each for rows in by_audit.values() for each in rows]
-        if len(set(seen)) < self.size:
-            raise NotEnough(f"{len(set(seen))} different observations were acted on")
-        varied = len(set(seen)) >= len(seen) // 4
-        if not varied:  # the same come up again and again: they are counted for each audit by itself
-            by_audit = {number: rows for number, rows in by_audit.items() if len(set(rows)) >= self.more * lanes}
+        thin = ""
+        for rows_of in (_given, _shown):
+            by_audit: dict[int, list[bytes]] = {}
+            for call in _acting(evidence, beside):
+                by_audit.setdefault(call.audit.number, []).extend(rows_of(call))
+            seen = [each for rows in by_audit.values() for each in rows]
+            if len(set(seen)) < max(self.size, len(seen) // 4):
+                # Pictures come up again and again: those that are acted on in an audit are counted by themselves.
+                by_audit = {
+                    number: rows
+                    for number, rows in by_audit.items()
+                    if rows_of is _shown and len(set(rows)) >= max(self.size, self.more * lanes)
+                }
             if not by_audit:
-                raise NotEnough(f"{len(set(seen))} different observations among {len(seen)} that were acted on")
-        groups: dict[tuple[str, str], list[tuple[Call, int]]] = {}
-        for call in calls_of(evidence):
-            rows = _rows(call)
-            if call.event.get("acting") or len(rows) < size or call.event["match"] == "tag":
+                thin = thin or f"{len(set(seen))} different observations were acted on"
                 continue
-            if not varied and call.audit.number not in by_audit:
-                continue
-            if not recurrent(evidence, call.module):
-                groups.setdefault((call.module, str(call.event.get("line"))), []).append((call, len(set(rows))))
+            thin = ""
+            groups: dict[tuple[str, str], list[tuple[Call, int]]] = {}
+            for call in calls_of(evidence):
+                rows = rows_of(call)
+                if call.event.get("acting") or len(rows) < size or call.event["match"] == "tag":
+                    continue
+                if call.audit.number in by_audit and not recurrent(evidence, call.module):
+                    groups.setdefault((call.module, str(call.event.get("line"))), []).append((call, len(set(rows))))
+            found = list(self._judged(groups, lanes))
+            if found:
+                yield found[0]
+                return
+        if thin:
+            raise NotEnough(thin)
+
+    def _judged(self, groups: Mapping[tuple[str, str], list[tuple[Call, int]]], lanes: int) -> Iterator[Finding]:
         for (module, _), calls in groups.items():
             if len(calls) < self.batches or len({call.audit.number for call, _ in calls}) < 2:
                 continue
@@ -101,6 +113,18 @@ class RowsOverwritten(Rule):
                 return
 
 
+def _beside(script: Script, stream: int) -> dict[int, int]:
+    """Lanes of the environments that are stepped by turns with the one that is learned from, itself among them."""
+    phases = int(script.counts.get("phases") or 0)
+    found = {
+        int(each["index"]): int(each["lanes"])
+        for each in training_streams(script)
+        if 2 * int(each.get("phases") or 0) > phases > 0
+    }
+    found.setdefault(stream, int(script.streams[stream]["lanes"]))
+    return found
+
+
 def _acting(script: Script, streams: Collection[int]) -> Iterator[Call]:
     for call in calls_of(script):
         places = call.places[call.known] if call.event.get("acting") else ()
@@ -108,13 +132,17 @@ def _acting(script: Script, streams: Collection[int]) -> Iterator[Call]:
             yield call
 
 
-def _rows(call: Call) -> list[bytes]:
-    if call.input is None and call.known.all() and call.audit.nodes.obs_stats.shape[1] > _PRINT:
-        # Pictures of a small game have all the same range, mean and spread: which observation each is was found out.
-        return [each.tobytes() for each in call.audit.nodes.obs_stats[call.places][:, _PRINT]]
+def _given(call: Call) -> list[bytes]:
+    """Rows by the numbers in them; by range, mean and spread of each where it is wide."""
     array = call.input if call.input is not None else call.stats
-    return (
-        []
-        if array is None or len(array) != len(call.rows)
-        else [each.tobytes() for each in np.ascontiguousarray(array)]
-    )
+    if array is None or len(array) != len(call.rows):
+        return []
+    return [each.tobytes() for each in np.ascontiguousarray(array)]
+
+
+def _shown(call: Call) -> list[bytes]:
+    """Wide rows by the observations that they are: pictures of a small game have all one range, mean and spread."""
+    stats = call.audit.nodes.obs_stats
+    if call.input is not None or stats.shape[1] <= _PRINT or not len(call.rows) or not call.known.all():
+        return []
+    return [each.tobytes() for each in stats[call.places][:, _PRINT]]

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.roles import roles_of
@@ -52,7 +54,8 @@ class PictureDividedTwice(Rule):
         stream = roles_of(evidence).stream
         thing = evidence.streams[stream] if stream is not None and stream < len(evidence.streams) else {}
         obs = thing.get("obs") or {}
-        dark = self._dark(str(thing.get("dtype")), obs) if obs.get("wide") else 0.0
+        bytes_in_parts = obs.get("wide") and self._in_parts(evidence)
+        dark = self._dark("uint8" if bytes_in_parts else str(thing.get("dtype")), obs) if obs.get("wide") else 0.0
         if not dark:
             return
         seen = list(first_pictures(evidence))
@@ -68,6 +71,20 @@ class PictureDividedTwice(Rule):
                 help="divide by 255 in one place only",
                 confidence=0.95,
             )
+
+    def _in_parts(self, script: Script) -> bool:
+        """Whether observations are of two parts, of which one is a picture in bytes, and the other holds no number as
+        large: what is bright must be in the picture."""
+        found = False
+        for _, event in script.events("call"):
+            if event["match"] != "parts" or len(event["inputs"]) != 2:
+                continue
+            narrow = event.arrays.get("input")
+            kinds = {(str(each["dtype"]), len(each["shape"])) for each in event["inputs"]}
+            if ("torch.uint8", 4) not in kinds or narrow is None or not (np.abs(narrow) < self.bright).all():
+                return False
+            found = True
+        return found
 
     def _dark(self, dtype: str, obs: Mapping[str, Any]) -> float:
         """How bright an element of the first layer's input is at most after one division too many; 0: not known."""
