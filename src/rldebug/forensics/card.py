@@ -250,7 +250,7 @@ def _undecided(script: Script, fits: Sequence[Fit]) -> Iterator[str]:
         return
     steps = thousands(int(told["steps"]))
     if not fits:
-        if any(True for kind in ("regression", "policy") for _ in script.terms(kind)):
+        if not script.audits or any(True for kind in ("regression", "policy") for _ in script.terms(kind)):
             yield "by which formula the targets are made"
         return
     seen = {each.kind for fit in fits for each in fit.endings}
