@@ -87,8 +87,8 @@ def _only_tests(source: Source, loop: ast.AST) -> bool:
 def _now_and_then(source: Source, call: ast.Call, loop: ast.AST) -> bool:
     """`if step % 1000 == 0: obs = env.reset(seed=…)`: what is played then is a test, of one episode every time."""
     around = takewhile(lambda each: each is not loop, above(source, call))
-    tests = [each.test for each in around if isinstance(each, ast.If)]
-    return any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod) for test in tests for each in ast.walk(test))
+    parts = (each for one in around if isinstance(one, ast.If) for each in ast.walk(one.test))
+    return any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod) for each in parts)
 
 
 def _repeats(loop: ast.AST) -> bool:
