@@ -583,6 +583,8 @@ def test_a_mask_beside_each_observation():
                 self.left -= 1
                 return [1.0, float(card), 0.0], [False, True], 0.5, self.left == 0
 
+        for other in [Cards() for _ in range(20)]:
+            other.deal()
         table = Cards()
         table.deal()
         table.play(1)

@@ -81,3 +81,17 @@ def test_rewards_of_other_steps_stay_wrong():
     for stored in (-handed, np.roll(handed, 1)):
         found = used_rewards(rescaled(stored), loss, handed, np.ones(ROWS, dtype=bool))
         np.testing.assert_array_equal(found, handed)
+
+
+def test_sequences_of_which_all_but_the_last_step_are_learned_from():
+    values = DRAW.normal(size=(4, 7, 2)).astype(np.float32)
+    taken = DRAW.integers(0, 2, size=(4, 6))
+    said = np.take_along_axis(values[:, :-1], taken[..., None], 2)[..., 0]
+    asked = call(rows=28, output0=values.reshape(28, 2))
+    asked = Event(0, "call", 0, 0, {**asked.detail, "outputs": [{"shape": [4, 7, 2]}]}, asked.arrays)
+    loss = term(said.ravel(), np.arange(28), index=taken.ravel())
+    found = with_rows(audit(asked), loss)
+    assert found.arrays["rows"].tolist() == (100 + np.arange(28).reshape(4, 7)[:, :-1].ravel()).tolist()
+    late = np.take_along_axis(values[:, 2:-1], taken[:, 2:, None], 2)[..., 0]  # the first two warm the memory up
+    found = with_rows(audit(asked), term(late.ravel(), np.arange(28), index=taken[:, 2:].ravel()))
+    assert found.arrays["rows"].tolist() == (100 + np.arange(28).reshape(4, 7)[:, 2:-1].ravel()).tolist()

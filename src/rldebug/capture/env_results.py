@@ -188,7 +188,7 @@ def _from_tuple(result: tuple[Any, ...]) -> Step | None:
 
 
 def _beside_first(result: tuple[Any, ...]) -> bool:
-    """Whether something that is no reward comes second: a mask, a state. The reward, and then a flag, leave no doubt."""
+    """Whether something that is no reward comes second: a mask, a state. A reward and then a flag leave no doubt."""
     if len(result) < 4 or isinstance(result[1], _NUMBERS) or _size(result[2]) != 0 or not _rewards(result[2]):
         return False
     if _size(result[3]) != 0 or not _flags(result[3], strict=True) or _size(result[0]) in (0, 1):

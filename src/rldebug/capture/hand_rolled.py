@@ -33,6 +33,7 @@ from rldebug.capture.switch import Switchboard
 
 _HELD = 64  # calls of one environment within one call; more, and it is a trainer
 _BEGUN = 8  # times that one whose methods have other names may begin before it is stepped
+_ABREAST = 512  # times that all of its class may: many environments begin before the first is stepped
 _REQUIRED = 2  # arguments a step may insist on; an agent that is told a transition takes five
 _NOT = (nn.Module, Optimizer, LRScheduler)
 
@@ -80,6 +81,7 @@ class HandRolled(Watch):
         self.renamed: WeakSet[type] = WeakSet()  # classes whose methods have other names
         self.in_front: WeakSet[type] = WeakSet()  # classes that begin with an observation and something after it
         self.begun: Counter[str] = Counter()  # times that such a class began, and was never stepped
+        self.again: Counter[int] = Counter()  # times that one of them did, by id
         self.lanes = 1  # of the one that is being met
 
     # ── the calls ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -167,7 +169,10 @@ class HandRolled(Watch):
         """Whether it may go on with a step: it gave an observation, and others of its class were not left at that."""
         cls = type(env)
         self.begun[cls.__qualname__] += 1
-        if cls not in self.verdicts and (result is None or self.begun[cls.__qualname__] > _BEGUN):
+        self.again[id(env)] += 1
+        often = self.again[id(env)] > _BEGUN or self.begun[cls.__qualname__] > _ABREAST
+        if cls not in self.verdicts and (result is None or often):
+            self.again.clear()
             self.reject(cls)
         return self.verdicts.get(cls) is not False
 

@@ -183,7 +183,8 @@ def _clipped(script: Script, optimizer: str) -> bool:
 
 def _batches(script: Script) -> dict[str, Any]:
     """Rows of an update; for a program that learns from rollouts, how often it goes over each."""
-    sizes = Counter(_rows(term) for audit in script.audits for term in audit.of("term") if term["kind"] in _LEARNED)
+    kinds = ("policy",) if any(True for _ in script.terms("policy")) else _LEARNED  # a discriminator has its own
+    sizes = Counter(_rows(term) for audit in script.audits for term in audit.of("term") if term["kind"] in kinds)
     if not sizes:
         return {}
     size = sizes.most_common(1)[0][0]
@@ -193,7 +194,7 @@ def _batches(script: Script) -> dict[str, Any]:
         times = _times_over(script)
         if times is not None:
             found["epochs"] = times
-    elif counts.get("env_steps"):
+    elif counts.get("env_steps") and roles_of(script).family != "ppo":
         steps = max((int(each["steps"]) for each in script.optimizers.values() if each.get("steps")), default=0)
         found["replay_ratio"] = float(f"{steps * size / counts['env_steps']:.3g}")
     return found
@@ -253,7 +254,7 @@ def _undecided(script: Script, fits: Sequence[Fit]) -> Iterator[str]:
         return
     steps = thousands(int(told["steps"]))
     if not fits:
-        if any(True for kind in ("regression", "policy") for _ in script.terms(kind)):
+        if not script.audits or any(True for kind in ("regression", "policy") for _ in script.terms(kind)):
             yield "by which formula the targets are made"
         return
     seen = {each.kind for fit in fits for each in fit.endings}

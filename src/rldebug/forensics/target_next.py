@@ -290,6 +290,9 @@ def bootstraps(said: Sequence[Said], discrete: bool, prefix: str) -> dict[str, A
                     if other.output.shape == each.output.shape:
                         f[f"min {each.module} {other.module}"] = np.minimum(each.output, other.output).max(axis=1)
             f.update(_expected(wide[-4:]))
+        # A value of the state alone, beside those of the actions (implicit Q-learning).
+        for each in thin[-2:]:
+            f[f"{prefix}value of {each.module}"] = each.output[:, 0]
         return f
     for place, each in enumerate(thin[:6]):
         for other in thin[place + 1 : 6]:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from rldebug.evidence.script import Script
 from rldebug.forensics.batches import Call, calls_of
 from rldebug.forensics.roles import roles_of
@@ -15,6 +17,7 @@ Stream = Mapping[str, Any]
 _LOST = 0.05  # share of rows that may come from somewhere else
 _CLEAR = 0.25  # share of rows that must be found at one place only
 _MANY = 20  # phases of learning
+_TELLING = 64  # rows of losses
 _SELDOM = 0.2  # of the phases in which the other is stepped
 _AS_MUCH = 0.7  # of the steps in training: an environment that is stepped so often may be trained in, unseen
 
@@ -46,6 +49,29 @@ def _rows(script: Script) -> tuple[frozenset[int], bool]:
     if rows > unknown and main is not None:
         found.add(main)
     return frozenset(int(each) for each in found), unknown <= _LOST * rows and clear > _CLEAR * rows
+
+
+@lru_cache(maxsize=8)
+def learns_online(script: Script) -> bool:
+    """Whether steps are learned from that a network has chosen, or that were taken after the first update. Where a
+    fixed record is learned from, all that is played later is a test, be it in the very environment of the record."""
+    rows = later = 0
+    for audit in script.audits:
+        chosen = [call.arrays["rows"] for call in audit.acting if "rows" in call.arrays]
+        acted = np.unique(np.concatenate(chosen)) if chosen else np.empty(0, dtype=np.int64)
+        for term in audit.of("term"):
+            ids = term.arrays.get("rows")
+            if ids is None or not len(ids):
+                continue
+            places = audit.nodes.index(ids)
+            known = places[places >= 0]
+            rows += len(known)
+            later += int(((audit.nodes.update[known] > 0) | np.isin(audit.nodes.id[known], acted)).sum())
+    if rows >= _TELLING:
+        return later > 0
+    main = roles_of(script).stream
+    phases = [int(each.get("phases") or 0) for each in script.streams if int(each["index"]) == main]
+    return not phases or phases[0] >= _MANY
 
 
 def training_streams(script: Script) -> list[Stream]:

@@ -51,10 +51,21 @@ def bootstrap(source: Source, node: ast.BinOp) -> ast.expr | None:
     """The term of a sum that is a product with a network's answer, where another term has none."""
     parts = list(terms(node))
     rewards = [part for _, part in parts if "reward" in part_of_step(source, part)]
-    with_answer = [(sign, part) for sign, part in parts if part not in rewards and asked(source, part)]
-    without = [part for sign, part in parts if sign > 0 and (part in rewards or not asked(source, part))]
+    with_answer = [(sign, part) for sign, part in parts if part not in rewards and _values(source, part)]
+    without = [part for sign, part in parts if sign > 0 and (part in rewards or not _values(source, part))]
     products = [part for sign, part in with_answer if sign > 0 and len(factors(part)[1]) > 1]
     return products[0] if len(products) == 1 and without and not isinstance(without[0], ast.Constant) else None
+
+
+def _values(source: Source, expression: ast.expr) -> bool:
+    """Whether networks are asked, for more than the log of a probability: a reward may be paid for that of the action
+    (Munchausen), and it is no value."""
+    inside = computed_from(source, expression, until=lambda node: _comes_from_outside(node) or _log_chance(node))
+    return any(isinstance(each, ast.Call) and network(source, each) is not None for each in inside)
+
+
+def _log_chance(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and method(node) in ("log_softmax", "log_prob")
 
 
 def same_value(source: Source, one: ast.expr, other: ast.expr) -> bool:

@@ -96,6 +96,15 @@ def test_fires_where_the_loop_never_changes_it(code):
                 return obs, info
         """,
         """
+        def learn(env):
+            for k in range(1000):
+                update()
+                if k % 100 == 99:
+                    obs, _ = env.reset(seed=77)
+                    for _ in range(200):
+                        obs, reward, terminated, truncated, _ = env.step(act(obs))
+        """,
+        """
         def judge(rank, net, seed, counter):
             net.eval()
             while counter.value < 100:

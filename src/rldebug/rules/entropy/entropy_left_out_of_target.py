@@ -9,7 +9,8 @@ from typing import ClassVar
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.discrete_actor import weighed
-from rldebug.forensics.targets import fit_targets
+from rldebug.forensics.roles import roles_of
+from rldebug.forensics.targets import Fit, fit_targets
 from rldebug.rule import NotEnough, Rule
 
 
@@ -69,6 +70,8 @@ class EntropyLeftOutOfTarget(Rule):
         # So small a temperature may hide in the rounding.
         if min(factors) < 0.01 or any(each.entropy is not None or each.mistake for each in fits):
             return
+        if any(_learned_apart(evidence, each) for each in fits):
+            return
         fit = fits[0]
         yield self.finding(
             "the critic's target has no entropy in it",
@@ -79,3 +82,13 @@ class EntropyLeftOutOfTarget(Rule):
             help="subtract alpha * next_log_prob from the next value",
             confidence=0.88,
         )
+
+
+def _learned_apart(script: Script, fit: Fit) -> bool:
+    """Whether what is bootstrapped from is a network with a regression of its own, as in the first SAC: its target may
+    have the entropy in it."""
+    online = dict(roles_of(script).targets)
+    asked = {online.get(each, each) for each in fit.name.replace("[", " ").split() if each in script.modules}
+    own = set(fit.site[2]) if len(fit.site) > 2 else set()
+    others = [set(term.get("reached") or ()) for _, term in script.terms("regression")]
+    return bool(asked) and any(asked <= each and not asked & own for each in others)

@@ -11,6 +11,7 @@ import numpy as np
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.executed_noise import executed_by
+from rldebug.forensics.worlds import learns_online
 from rldebug.rule import NotEnough, Rule
 
 
@@ -50,6 +51,8 @@ class ActorWithoutNoise(Rule):
     audits: int = 2  # in which it was seen
 
     def check(self, evidence: Script) -> Iterator[Finding]:
+        if not learns_online(evidence):
+            raise NotEnough("no step was learned from that was taken after the first update")
         found = [each for each in executed_by(evidence) if len(each) >= self.steps]
         found = [each for each in found if len(np.unique(each.audit)) >= self.audits]
         if not found:

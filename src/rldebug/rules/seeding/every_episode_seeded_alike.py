@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import ClassVar
 
 from rldebug.evidence.source import Source
@@ -14,7 +15,7 @@ from rldebug.syntax.flow import within
 from rldebug.syntax.kinds import class_kind
 from rldebug.syntax.made_envs import reset_calls
 from rldebug.syntax.names import dotted, method
-from rldebug.syntax.places import calls_in, class_of, loops_of, scope_of
+from rldebug.syntax.places import above, calls_in, class_of, loops_of, scope_of
 from rldebug.syntax.stepping import steps
 
 
@@ -60,6 +61,8 @@ class EveryEpisodeSeededAlike(Rule):
             loop = next((each for each in loops if _repeats(each)), None)
             if loop is None or not _fixed(seed, loop) or dotted(env) in _stored(loop) or _only_tests(evidence, loop):
                 continue
+            if _now_and_then(evidence, call, loop):
+                continue
             if sum(dotted(other) != dotted(env) and within(loop, one) for one, other in reset_calls(evidence)):
                 continue  # two of them are compared
             played = [each for each in steps(evidence) if dotted(each.env) == dotted(env) and within(loop, each.call)]
@@ -79,6 +82,13 @@ def _only_tests(source: Source, loop: ast.AST) -> bool:
     """A network is put to eval() and nothing is trained: who tests may want the same episode every time."""
     called = {method(each) for each in calls_in(scope_of(source, loop))}
     return "eval" in called and "backward" not in called
+
+
+def _now_and_then(source: Source, call: ast.Call, loop: ast.AST) -> bool:
+    """`if step % 1000 == 0: obs = env.reset(seed=…)`: what is played then is a test, of one episode every time."""
+    around = takewhile(lambda each: each is not loop, above(source, call))
+    parts = (each for one in around if isinstance(one, ast.If) for each in ast.walk(one.test))
+    return any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod) for each in parts)
 
 
 def _repeats(loop: ast.AST) -> bool:
