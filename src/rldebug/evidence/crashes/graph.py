@@ -17,6 +17,7 @@ from rldebug.evidence.crashes.facts import Fact
 from rldebug.evidence.crashes.frames import own_frame
 from rldebug.evidence.crashes.leaves import ABOUT_LEAVES, leaf_facts
 from rldebug.evidence.crashes.named import named
+from rldebug.evidence.crashes.observed import ABOUT_WIDTHS, observed_facts
 from rldebug.evidence.crashes.refused import ABOUT_REFUSED, refused_facts
 from rldebug.evidence.crashes.scene import Scene
 from rldebug.evidence.crashes.source import place_of, stack_of
@@ -34,6 +35,7 @@ _ABOUT: tuple[tuple[tuple[str, ...], Callable[[Scene], Fact]], ...] = (
     (ABOUT_REFUSED, refused_facts),
     (ABOUT_ATTRIBUTES, attribute_facts),
     (ABOUT_PLACES, place_facts),
+    (ABOUT_WIDTHS, observed_facts),
 )
 
 
