@@ -79,3 +79,8 @@ def missing_attribute(crash: Crash) -> tuple[str, str, str]:
         seen = f"; {graph['type']} has {listed(alike)}"
         return f"{message}: it has {alike[0]}", seen, f"write {owner}.{alike[0]}, or call it {name} where it is set"
     return message, "; no line of its class sets it", f"set {owner}.{name} in __init__ of {graph['type']}"
+
+
+def at_origin(crash: Crash, origin: Any) -> Where:
+    """The place where a name got its value (evidence/crashes/bound.py), or that of the crash."""
+    return replace(crash.where, file=origin.file, line=origin.line) if origin is not None else crash.where

@@ -10,11 +10,11 @@ from types import FunctionType
 from typing import Any
 
 from rldebug.evidence.crashes.env import user_class
-from rldebug.evidence.crashes.facts import Fact, attributes, is_array, kind_of, space_of
+from rldebug.evidence.crashes.facts import Fact, attributes, is_array, is_module, kind_of, space_of
 from rldebug.evidence.crashes.scene import Scene
-from rldebug.evidence.crashes.source import Place, bindings, line_told
+from rldebug.evidence.crashes.source import Place, bindings, line_told, methods_of
 from rldebug.syntax.names import dotted, method
-from rldebug.syntax.places import own_nodes
+from rldebug.syntax.places import calls_in, own_nodes
 
 ABOUT_WIDTHS = ("mat1 and mat2 shapes cannot", "size mismatch, got input", "must be equal to input_size", "mat and vec")
 _LAYERS = 12
@@ -36,7 +36,36 @@ def observed_facts(scene: Scene) -> Fact:
             told: Fact = {"fault": "observed", "name": dotted(target), "shape": [int(each) for each in value.shape]}
             told |= {"space": [int(each) for each in shape], "env": _path(node), "answered": line_told(place, node)}
             return told | _to_blame(env)
+    return _declared_width(scene, said)
+
+
+def _declared_width(scene: Scene, said: set[int]) -> Fact:
+    """A part of a network of the user's that says how many features it gives, `features_dim`, and gives another number:
+    what comes behind it was made for what it says."""
+    seen: set[int] = set()
+    for frame in scene.frames:
+        for module in [each for each in frame.f_locals.values() if is_module(each)]:
+            for part in module.modules():
+                held = attributes(part)
+                says = next((held[name] for name in ("_features_dim", "features_dim") if type(held.get(name)) is int), None)
+                if says is None or id(part) in seen or says not in said or not user_class(type(part)):
+                    continue
+                seen.add(id(part))
+                layers = [each for each in part.modules() if type(getattr(each, "out_features", None)) is int]
+                if not layers or layers[-1].out_features == says or layers[-1].out_features not in said:
+                    continue
+                told: Fact = {"fault": "features", "layer": type(part).__name__, "says": says}
+                told["gives"] = layers[-1].out_features
+                places = [each for each in methods_of(part) if getattr(each.scope, "name", "") == "__init__"]
+                calls = [(each, call) for each in places for call in calls_in(each.scope) if _is_linear(call)]
+                if calls:
+                    told["made"] = line_told(*max(calls, key=lambda each: each[1].lineno))
+                return told
     return {}
+
+
+def _is_linear(call: ast.Call) -> bool:
+    return dotted(call.func).rpartition(".")[2] in ("Linear", "LazyLinear")
 
 
 def _widths(shape: tuple[int, ...]) -> set[int]:
