@@ -69,7 +69,7 @@ class SteppedWithoutReset(Rule):
         if other is not None:
             name, line, text = other
             yield self.finding(
-                f"{name} is reset, and {environments[0]} is stepped",
+                f"{environments[0]} was stepped before it was reset: line {line} resets {name} instead",
                 where=replace(_caller(evidence), line=line),
                 seen=f"{evidence.said}; line {line} has `{text}`, and no line resets {environments[0]}",
                 expected="reset() of the environment that is stepped",
