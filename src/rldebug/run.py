@@ -257,6 +257,12 @@ class Watched:
 
         with self._where_it_began():
             report = judge([self._crash], self.config)
+            warned = tuple(self.session.warned) if self.session is not None else ()
+            if warned and report.roots:
+                # What was warned of before may be the cause: then it is told, and the crash is folded under it.
+                wider = judge([self._crash, *warned], self.config)
+                if not {each.code for each in report.roots} & {each.code for each in wider.roots}:
+                    report = wider
             attach(error, note(report, self._crash))
         if explained(error):
             self._explained = frozenset(each.code for each in report.roots)

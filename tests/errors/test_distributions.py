@@ -140,8 +140,8 @@ def undefined_head():
 @raises("M017 scale", "ACT401", "the scale of a Normal is not above 0", "std is (5, 2)", "softplus")
 def plain_output_as_scale():
     policy, obs = Gaussian(), torch.ones(5, 3)
-    mean, std = policy.mean(obs), -policy.spread(obs).abs()
-    return Normal(mean, std)  # here
+    mean, std = policy.mean(obs), -policy.spread(obs).abs()  # here
+    return Normal(mean, std)
 
 
 @raises("M017 log-std as std", "ACT401", "not above 0", "exp()")
@@ -159,8 +159,8 @@ def logits_as_probs():
 
 @raises("M017 covariance", "ACT401", "covariance_matrix of a MultivariateNormal is not positive-definite", "cov")
 def not_positive_definite():
-    cov = -torch.eye(2)
-    return MultivariateNormal(torch.zeros(2), cov)  # here
+    cov = -torch.eye(2)  # here
+    return MultivariateNormal(torch.zeros(2), cov)
 
 
 @raises("M017 concentration", "ACT401", "not above 0", "softplus")
@@ -172,8 +172,8 @@ def beta_of_zero():
 @raises("M017 all masked", "ACT401", "no action is left: probs", "mask", text_too=False)
 def probabilities_all_masked():
     mask = torch.zeros(2, 3)
-    probs = torch.full((2, 3), 1 / 3) * mask
-    return Categorical(probs=probs)  # here
+    probs = torch.full((2, 3), 1 / 3) * mask  # here
+    return Categorical(probs=probs)
 
 
 # ── M018 ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -87,15 +87,15 @@ def two_values_of_a_vector_reset():
 @raises("M062", "ENV403", "state, info = env.reset()", "by `env.reset(seed=1)`")
 def reset_into_from_numpy():
     env = gym.make("CartPole-v1")
-    state = env.reset(seed=1)
-    return torch.from_numpy(state)  # here
+    state = env.reset(seed=1)  # here
+    return torch.from_numpy(state)
 
 
 @raises("M062 network", "ENV403", "s, info = env.reset()")
 def reset_into_a_network():
     policy, env = nn.Linear(4, 2), Grid()
-    s = env.reset()
-    return policy(s)  # here
+    s = env.reset()  # here
+    return policy(s)
 
 
 @raises("X447 predict", "ENV403", "obs, info", only_text=True)
@@ -157,8 +157,8 @@ def another_environment_reset():
             self.train_env, self.test_env = gym.make("CartPole-v1"), gym.make("CartPole-v1")
 
         def evaluate(self):
-            self.train_env.reset(seed=0)
-            return self.test_env.step(1)  # here
+            self.train_env.reset(seed=0)  # here
+            return self.test_env.step(1)
 
     Trainer().evaluate()
 

@@ -110,23 +110,23 @@ def m090_generator():
 
 @raises("M090 local function", "MPR401", "make, a local function,", "top of the file")
 def m090_local_function():
-    def make():
+    def make():  # here
         return Corridor()
 
-    SPAWN.Process(target=make).start()  # here
+    SPAWN.Process(target=make).start()
 
 
 @raises("M090 lambda of another line", "MPR401", "a lambda,", "it is written in test_processes.py:")
 def lambda_for_a_process():
-    jobs = {"far": lambda: Corridor(9)}
+    jobs = {"far": lambda: Corridor(9)}  # here
     start = multiprocessing.get_context("spawn").Process(target=print, args=(jobs["far"],))
-    start.start()  # here
+    start.start()
 
 
 @raises("M090 factory of a defaultdict", "MPR401", "visits.default_factory, a lambda,")
 def m090_factory_of_a_defaultdict():
-    visits = collections.defaultdict(lambda: 0)
-    SPAWN.Process(target=work, args=(visits,)).start()  # here
+    visits = collections.defaultdict(lambda: 0)  # here
+    SPAWN.Process(target=work, args=(visits,)).start()
 
 
 @raises("M090 pool", "MPR401", "args[0]", "_thread.lock")

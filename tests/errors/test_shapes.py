@@ -171,8 +171,8 @@ def float64_observation():
 
 @raises("M026 long", "PRE402", "int64", "torch.float32")
 def integer_observation():
-    policy, state = nn.Linear(1, 4), torch.tensor([[3]])
-    return policy(state)  # here
+    policy, state = nn.Linear(1, 4), torch.tensor([[3]])  # here
+    return policy(state)
 
 
 @raises("M026 scalar type", "PRE402", "weights is (5, 3, 2) float64")
@@ -183,8 +183,8 @@ def products_of_two_dtypes():
 
 @raises("M027 bytes", "PRE402", "uint8", "/ 255")
 def image_of_bytes():
-    network, frames = Pixels(), torch.zeros(1, 4, 7, 7, dtype=torch.uint8)
-    return network.conv(frames)  # here
+    network, frames = Pixels(), torch.zeros(1, 4, 7, 7, dtype=torch.uint8)  # here
+    return network.conv(frames)
 
 
 # ── M029 to M034 ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -199,8 +199,8 @@ def array_into_a_layer():
 @raises("M029 tuple", "ENV403", "obs", text_too=False)
 def reset_into_a_layer():
     env, policy = gym.make("CartPole-v1"), nn.Linear(4, 2)
-    obs = env.reset(seed=0)
-    return policy(obs)  # here
+    obs = env.reset(seed=0)  # here
+    return policy(obs)
 
 
 @raises("M030", "BUF401", "actions is (8, 1) float32", "actions.long()")
@@ -322,8 +322,8 @@ def batch_norm_while_acting():
 
 @raises("M045 dict", "ENV403", "obs", text_too=False)
 def reset_into_a_tensor():
-    obs = gym.make("CartPole-v1").reset(seed=0)
-    return torch.tensor(obs)  # here
+    obs = gym.make("CartPole-v1").reset(seed=0)  # here
+    return torch.tensor(obs)
 
 
 @raises("M045 None", "PRE403", "None was to become a tensor", "next_states", "1 - done")

@@ -27,6 +27,7 @@ class Bound:
     text: str  # of the value
     value: ast.expr
     within: str = ""  # the class
+    name: str = ""  # as it is called there
 
     @property
     def place(self) -> str:
@@ -54,6 +55,49 @@ def bound(crash: Crash, frame: Frame | None, name: str) -> Bound | None:
             return Bound(frames[place].file, frames[place].line, _short(given), given)
         else:
             return None
+    return None
+
+
+def origin(crash: Crash, frame: Frame | None, name: str) -> Bound | None:
+    """The same, and on into the one function of the file that gave it: for `obs, act = batch()` the line in batch()."""
+    found = bound(crash, frame, name)
+    for _ in range(_CALLS):
+        inner = _inside(found) if found is not None else None
+        if inner is None:
+            return found
+        found = inner
+    return found
+
+
+def _inside(found: Bound) -> Bound | None:
+    call = found.value
+    if not isinstance(call, ast.Call) or not (called := _dotted(call.func).rpartition(".")[2]):
+        return None
+    tree = _parsed("".join(linecache.getlines(found.file)))
+    functions = [each for each in ast.walk(tree) if isinstance(each, Function) and each.name == called] if tree else []
+    backs = [each for one in functions for each in ast.walk(one) if isinstance(each, ast.Return) and each.value]
+    if len(functions) != 1 or len(backs) != 1:
+        return None
+    value: ast.expr = backs[0].value  # type: ignore[assignment]
+    place = _place_in(found)
+    if isinstance(value, ast.Tuple):
+        if place is None or place >= len(value.elts):
+            return None
+        value = value.elts[place]
+    made = [each for each in bindings(functions[0], _dotted(value)) if each[0].lineno <= backs[0].lineno]
+    if not isinstance(value, ast.Name) or not made:
+        return None
+    statement, value_of = max(made, key=lambda each: each[0].lineno)
+    return Bound(found.file, statement.lineno, _short(value_of), value_of, found.within, value.id)
+
+
+def _place_in(found: Bound) -> int | None:
+    """Which of the names of an unpacking it is."""
+    for statement, value in bindings(_parsed("".join(linecache.getlines(found.file))) or ast.Module([], []), found.name):
+        if value.lineno == found.value.lineno and isinstance(statement, ast.Assign):
+            target = statement.targets[0]
+            names = [_dotted(each) for each in target.elts] if isinstance(target, ast.Tuple) else []
+            return names.index(found.name) if found.name in names else None
     return None
 
 
@@ -123,7 +167,7 @@ def _bound(tree: ast.Module, function: ast.AST, frame: Frame, name: str) -> Boun
     if not chosen:
         return None
     statement, value = chosen[0]
-    return Bound(frame.file, statement.lineno, _short(value), value, within.name if within else "")
+    return Bound(frame.file, statement.lineno, _short(value), value, within.name if within else "", name)
 
 
 def _fails(statement: ast.stmt, line: int) -> bool:

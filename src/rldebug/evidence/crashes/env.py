@@ -30,6 +30,11 @@ def agents_of(held: dict[str, Any]) -> list[str]:
     return [each[:40] for each in agents[:12] if isinstance(each, str)] if isinstance(agents, list) else []
 
 
+def user_class(kind: type) -> bool:
+    """Whether a class is none of a library's."""
+    return kind.__module__.split(".")[0] not in _LIBRARIES
+
+
 def _names(env: Any, held: dict[str, Any]) -> list[str]:
     own = [each for each in type(env).__mro__ if each.__module__.split(".")[0] not in _LIBRARIES]
     defined = [name for each in own for name in vars(each)]

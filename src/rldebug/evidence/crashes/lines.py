@@ -62,3 +62,25 @@ def not_reduced(crash: Crash) -> tuple[str, str, str]:
     what = what if what.replace(".", "").replace("_", "").isalnum() else f"({what})"
     # A product of two expressions has no name.
     return (f"{name} " if len(name) < 30 else ""), told, f"take the mean over the batch: {what}.mean()"
+
+
+def missing_attribute(crash: Crash) -> tuple[str, str, str]:
+    """Of an attribute that an object does not have: the message, what is seen, what to do."""
+    graph = crash.graph
+    owner, name, alike = graph["owner"], graph["attribute"], graph.get("alike") or []
+    message = f"{owner} has no attribute {name}" if owner != "self" else f"{graph['type']} has no attribute {name}"
+    if line := graph.get("set"):
+        function = f"{line['function']}()" if line.get("function") else "that line"
+        seen = f"; it is set in {shown(crash, line)}, in {function}" if line.get("function") else ""
+        if line.get("function") == "__init__":
+            return message, seen, f"see why __init__ has not come to line {line['line']}: an early return, a condition"
+        return message, seen, f"let {function} run before this line, or set {owner}.{name} in __init__"
+    if alike:
+        seen = f"; {graph['type']} has {listed(alike)}"
+        return f"{message}: it has {alike[0]}", seen, f"write {owner}.{alike[0]}, or call it {name} where it is set"
+    return message, "; no line of its class sets it", f"set {owner}.{name} in __init__ of {graph['type']}"
+
+
+def at_origin(crash: Crash, origin: Any) -> Where:
+    """The place where a name got its value (evidence/crashes/bound.py), or that of the crash."""
+    return replace(crash.where, file=origin.file, line=origin.line) if origin is not None else crash.where

@@ -225,8 +225,8 @@ def width_refused(crash: Crash) -> str:
         r"|Given normalized_shape=.*expected input with shape|running_mean should contain"
         r"|expected input.* to have \d+ channels|must be equal to input_size"
     )
-    if not refused:
-        return ""
+    if not refused or crash.graph.get("fault") == "observed":
+        return ""  # the environment gives another width than it declares
     if crash.layer is None:
         carried = any(fact.get("ops") for fact in crash.operands().values())
         return "network" if carried else "preprocessing"

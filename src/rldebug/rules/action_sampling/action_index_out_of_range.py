@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crashes.index import beyond
+from rldebug.evidence.crashes.index import Beyond, beyond
 from rldebug.evidence.crashes.signs import operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
@@ -55,6 +55,9 @@ class ActionIndexOutOfRange(Rule):
         known = [(name, n) for name, n in found.fits if name.endswith("action_space")]
         index = "an index" if found.index is None else f"{'action' if known else 'index'} {found.index}"
         of = f" of {found.size}" if found.size is not None else ""
+        if found.index is not None and found.index < 0:
+            yield self._below(evidence, found)
+            return
         fits = "".join(f"; {index} fits {name}, Discrete({n})" for name, n in found.fits)
         yield self.finding(
             f"{index} is beyond the last output{of}",
@@ -66,4 +69,23 @@ class ActionIndexOutOfRange(Rule):
             else f"print {found.name or 'the index'}.min() and .max(); if it is an action, compare the last layer with "
             "env.action_space.n",
             confidence=0.8 if known else 0.6,
+        )
+
+    def _below(self, evidence: Crash, found: Beyond) -> Finding:
+        """-1 of {-1, 0, 1}: the action itself, rather than its place among the outputs."""
+        name = found.name or "the index"
+        span = evidence.operands().get(found.name, {}).get("span")
+        size = found.size
+        same = span and size and span[1] - span[0] < size and span[1] < size
+        runs = f"; {name} runs from {span[0]} to {span[1]}" if span else ""
+        return self.finding(
+            f"{found.name or 'an index'} holds {found.index}, below the first output",
+            where=evidence.where,
+            seen=f"{evidence.said}{operands_told(evidence)}{runs}",
+            expected=f"indices from 0 to {'the number of outputs less 1' if size is None else size - 1}",
+            help=f"store which output was chosen, from 0 to {size - 1}, and not the action that it stands for"
+            if same and size
+            else f"look for what puts {found.index} into {name}: a filling of places that are not used, or an action that "
+            "is not the number of an output",
+            confidence=0.7,
         )

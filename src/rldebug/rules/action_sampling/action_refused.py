@@ -9,6 +9,8 @@ from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
 from rldebug.evidence.crashes.facts import Fact
+from rldebug.evidence.crashes.bound import Bound, bound
+from rldebug.evidence.crashes.lines import at_origin
 from rldebug.evidence.crashes.place import place
 from rldebug.evidence.crashes.signs import told
 from rldebug.finding import Finding, Severity, Where
@@ -74,6 +76,9 @@ class ActionRefused(Rule):
         action = steps[-1].action if steps else None
         spaces = [fact["action_space"] for _, _, fact in evidence.held("environment") if "action_space" in fact]
         space = spaces[0]["told"] if spaces else ""
+        if (pair := _pair(evidence, action)) is not None:
+            yield self._whole(evidence, *pair)
+            return
         given = f"; step() was given {told(action)}" if action else ""
         yield self.finding(
             f"the environment refused an action: {told(action)} is none of {space}"
@@ -85,6 +90,34 @@ class ActionRefused(Rule):
             help=_help(action, spaces[0] if spaces else {}),
             confidence=0.9,
         )
+
+    def _whole(self, evidence: Crash, name: str, came: Bound | None) -> Finding:
+        """What predict() gave was handed on as if it were the action."""
+        by = f", made in {came.place} by `{came.text}`" if came else ""
+        call = came.text.partition("(")[0] + "(…)" if came else "model.predict(…)"
+        return self.finding(
+            f"{name} is a pair, action and state, and was given to step() whole",
+            where=at_origin(evidence, came) if came else _caller(evidence),
+            seen=f"{evidence.said}; {name} is a tuple of 2{by}",
+            expected="the first of the two",
+            help=f"write {name}, _ = {call}",
+            confidence=0.95,
+        )
+
+
+def _pair(crash: Crash, action: Fact | None) -> tuple[str, Bound | None] | None:
+    """The name of a tuple (array, None or state), where predict() or the like gave it."""
+    if not action or action.get("type") != "tuple" or action.get("length") != 2:
+        return None
+    outside = [frame for frame in crash.own if frame.owner != "environment"]
+    for name, fact in outside[-1].facts.items() if outside else ():
+        if fact.get("type") == "tuple" and fact.get("length") == 2 and name in outside[-1].operands:
+            came = bound(crash, outside[-1], name)
+            second = (fact.get("items") or [{}, {}])[-1]
+            state = second.get("value", 0) is None or second.get("type") == "tuple"
+            if (came is not None and ".predict(" in came.text) or (came is None and state):
+                return name, came
+    return None
 
 
 def _help(action: Fact | None, space: Fact) -> str:

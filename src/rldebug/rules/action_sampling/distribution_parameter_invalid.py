@@ -53,7 +53,7 @@ class DistributionParameterInvalid(Rule):
         if not self.concerns(evidence):
             return
         message, expected, help = _mistake(evidence)
-        made = evidence.graph.get("made")
+        made = None if "logits=" in help else evidence.graph.get("made")  # rightly made, and passed as the other one
         origin = f"; {evidence.graph.get('name')} is made in {shown(evidence, made)}" if made else ""
         yield self.finding(
             message,

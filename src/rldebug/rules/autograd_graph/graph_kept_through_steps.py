@@ -63,12 +63,17 @@ class GraphKeptThroughSteps(Rule):
             here = scope_of(evidence, call)
             early = [each for each in answers if scope_of(evidence, each) is here and _before(each, loop)]
             if answers and len(early) == len(answers):
+                # Collected over a loop of its own, as log-probs are while acting: it cannot be moved into this one.
+                collected = any(each not in loops_of(evidence, loop) for each in loops_of(evidence, early[0]))
                 yield self.finding(
                     f"the forward pass of line {early[0].lineno} is backpropagated in each round of the loop",
                     where=evidence.at(call),
                     seen=f"{evidence.quoted(early[0])} before the loop of line {loop.lineno} and its step()",
                     expected="a forward pass for each step",
-                    help=f"move line {early[0].lineno} into the loop, and drop retain_graph=True",
+                    help="add up the losses of the rounds, and call backward() and step() once after the loop; or compute "
+                    "anew from stored observations in each round"
+                    if collected
+                    else f"move line {early[0].lineno} into the loop, and drop retain_graph=True",
                     confidence=0.92,
                 )
 

@@ -74,4 +74,7 @@ def _help(crash: Crash, name: str, *, copied: bool) -> str:
         return f"keep {name or 'it'} without its graph: write .detach() where it is stored, before the copy is made"
     if crash.graph.get("parameter"):
         return f"write {name or 'it'}.detach() before .numpy()"
-    return f"act under torch.no_grad(), or write {name or 'it'}.detach() before .numpy()"
+    line = crash.at.expression if crash.at else ""
+    before, dot, _ = line.rpartition(".numpy(")
+    what = name or (before if dot and len(before) < 60 and before.count("(") == before.count(")") else "it")
+    return f"act under torch.no_grad(), or write {what}.detach() before .numpy()"

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
 from rldebug.evidence.crashes.bound import bound
+from rldebug.evidence.crashes.lines import at_origin
 from rldebug.evidence.crashes.signs import operands_told, reset_kept_whole
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
@@ -67,7 +68,7 @@ class ResetNotUnpacked(Rule):
         came = f", made in {origin.place} by `{origin.text}`" if origin else ""
         yield self.finding(
             "what reset() returns was used as the observation",
-            where=evidence.where,
+            where=at_origin(evidence, origin),
             seen=f"{evidence.said}{operands_told(evidence)}{came}",
             expected="the first of the two that reset() returns",
             help=f"write {pairs[0] if pairs else 'obs'}, info = env.reset()",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crashes.bound import bindings, class_named
+from rldebug.evidence.crashes.bound import bindings, class_named, function_at, tree_of
 from rldebug.finding import Finding, Severity, Where
 from rldebug.rule import Rule
 
@@ -65,6 +65,18 @@ class SteppedWithoutReset(Rule):
         ended = evidence.says("has already returned", "needs reset")
         environments = _stepped(evidence)
         env = f"the environment {environments[0]}" if len(environments) == 1 else "the environment"
+        other = _reset_instead(evidence, environments[0]) if len(environments) == 1 and not ended else None
+        if other is not None:
+            name, line, text = other
+            yield self.finding(
+                f"{environments[0]} was stepped before it was reset: line {line} resets {name} instead",
+                where=replace(_caller(evidence), line=line),
+                seen=f"{evidence.said}; line {line} has `{text}`, and no line resets {environments[0]}",
+                expected="reset() of the environment that is stepped",
+                help=f"write {environments[0]}.reset() in line {line}",
+                confidence=0.95,
+            )
+            return
         used = "rendered" if evidence.says(r"env\.render\(\)") else "stepped"
         yield self.finding(
             f"{env} was stepped after its episode had ended" if ended else f"{env} was {used} before it was reset",
@@ -93,6 +105,39 @@ def _made_by_reset(crash: Crash) -> str | None:
         for _ in bindings(method, f"self.{missing[2]}")
     }
     return missing[2] if "reset" in makers and "__init__" not in makers else None
+
+
+def _reset_instead(crash: Crash, stepped: str) -> tuple[str, int, str] | None:
+    """The last reset() above the step, in the same loop, where it is that of another environment, and no line of the
+    function resets the one that is stepped."""
+    frame = next((each for each in reversed(crash.own) if each.owner != "environment"), None)
+    tree = tree_of(frame) if frame is not None else None
+    if frame is None or tree is None:
+        return None
+    scope = function_at(tree, frame)
+    resets = [
+        (node.func.value, node)
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "reset"
+    ]
+    if any(ast.unparse(env) == stepped for env, _ in resets):
+        return None
+    loops = [each for each in ast.walk(scope) if isinstance(each, ast.For | ast.While) and _around(each, frame.line)]
+    near = [
+        (ast.unparse(env), node)
+        for env, node in resets
+        if node.lineno < frame.line
+        and frame.facts.get(ast.unparse(env), {}).get("kind") == "environment"
+        and (not loops or any(_around(loop, node.lineno) for loop in loops))
+    ]
+    if not near:
+        return None
+    name, node = near[-1]
+    return name, node.lineno, ast.unparse(node)
+
+
+def _around(node: ast.For | ast.While, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _stepped(crash: Crash) -> list[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
 from rldebug.evidence.crashes.sent import article, told_as
-from rldebug.finding import Finding, Severity
+from rldebug.finding import Finding, Severity, Where
 from rldebug.rule import Rule
 
 _REFUSED = (
@@ -79,12 +80,20 @@ class CannotBeSentToWorker(Rule):
         missing = re.search(r"Can't get attribute ('[\w.]+')", evidence.message)
         yield self.finding(
             f"the worker does not find {missing[1]}" if missing else f"{what} cannot be sent to another process",
-            where=evidence.where,
+            where=_where(evidence, str(sent.get("made", "")), kind),
             seen=f"{evidence.said}{lies}{whole}",
             expected="objects that can be pickled",
             help=_help(evidence, kind, holder or path, method),
             confidence=0.9,
         )
+
+
+def _where(evidence: Crash, made: str, kind: str) -> Where:
+    """The line of the lambda or the local function: it is what has to move."""
+    file, _, line = made.rpartition(":")
+    same = evidence.where.file is not None and Path(evidence.where.file).name == file
+    movable = kind in ("lambda", "local function") and same and line.isdigit()
+    return replace(evidence.where, line=int(line)) if movable else evidence.where
 
 
 def _help(evidence: Crash, kind: str, path: str, method: str | None) -> str:

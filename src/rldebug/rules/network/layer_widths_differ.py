@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
+from rldebug.evidence.crashes.lines import at, shown
 from rldebug.evidence.crashes.signs import sizes_told, told, width_refused
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
@@ -51,6 +52,9 @@ class LayerWidthsDiffer(Rule):
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
             return
+        if evidence.graph.get("fault") == "features":
+            yield self._declared(evidence)
+            return
         layer = evidence.layer or {}
         weight = layer.get("weight") or {}
         made = f"; the weight of this {layer['type']} is {told(weight)}" if weight else ""
@@ -61,4 +65,19 @@ class LayerWidthsDiffer(Rule):
             expected="each layer as wide at its input as the one before at its output",
             help="make this layer for the width that arrives; print the shapes before and after each layer",
             confidence=0.85,
+        )
+
+    def _declared(self, evidence: Crash) -> Finding:
+        """An extractor gives another number of features than it says, and what comes behind it was made for that."""
+        graph = evidence.graph
+        who, says, gives, made = graph["layer"], graph["says"], graph["gives"], graph.get("made")
+        return self.finding(
+            f"{who} gives {gives} features, and its features_dim says {says}",
+            where=at(evidence, made),
+            seen=f"{evidence.said}; the last layer of {who} has {gives} outputs"
+            + (f", in {shown(evidence, made)}" if made else ""),
+            expected=f"{says} outputs, or a features_dim of {gives}",
+            help=f"make the last layer of {who} as wide as features_dim, which it is given, or pass {gives} to "
+            "super().__init__()",
+            confidence=0.95,
         )

@@ -47,6 +47,7 @@ class NetworkOutputsNan(Rule):
     reads: ClassVar[str] = "Crash"
     follows: ClassVar[tuple[str, ...]] = (
         "ADV006",
+        "ADV401",
         "DIS009",
         "ENV001",
         "ENV002",

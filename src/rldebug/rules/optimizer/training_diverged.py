@@ -45,6 +45,7 @@ class TrainingDiverged(Rule):
     reads: ClassVar[str] = "Crash"
     follows: ClassVar[tuple[str, ...]] = (
         "ADV006",
+        "ADV401",
         "DIS009",
         "ENV001",
         "ENV002",

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
+from rldebug.evidence.crashes.bound import origin
+from rldebug.evidence.crashes.lines import at_origin
 from rldebug.evidence.crashes.signs import operands_told, told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
@@ -60,10 +62,12 @@ class InputDtypeDiffers(Rule):
         name, others = _unlike(evidence)
         fed += f"; that is {name}" if name and layer else ""
         fed += f"; {', '.join(others)} {'are' if len(others) > 1 else 'is'} of that dtype too" if others else ""
+        came = origin(evidence, evidence.at, name) if name else None
+        fed += f", made in {came.place} by `{came.text}`" if came else ""
         bytes_fed = layer.get("input", {}).get("dtype") == "uint8" or evidence.says("unsigned char", r"\bByte\b")
         yield self.finding(
             "the network was fed another dtype than its weights have",
-            where=evidence.where,
+            where=at_origin(evidence, came),
             seen=f"{evidence.said}{fed}",
             expected=f"{layer['weight']['dtype']}" if layer.get("weight") else "float32",
             help=f"cast {_listed([name or 'obs', *others])} where "

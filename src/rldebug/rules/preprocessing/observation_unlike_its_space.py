@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
+from rldebug.evidence.crashes.lines import at, shown
 from rldebug.evidence.crashes.signs import observation_unlike_space, operands_told
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
@@ -45,10 +46,14 @@ class ObservationUnlikeItsSpace(Rule):
     reads: ClassVar[str] = "Crash"
 
     def concerns(self, evidence: Crash) -> bool:
-        return observation_unlike_space(evidence) or _in_a_vector(evidence)
+        observed = evidence.graph.get("fault") == "observed"
+        return observed or observation_unlike_space(evidence) or _in_a_vector(evidence)
 
     def check(self, evidence: Crash) -> Iterator[Finding]:
         if not self.concerns(evidence):
+            return
+        if evidence.graph.get("fault") == "observed":
+            yield self._fed(evidence)
             return
         found = re.search(r"input array from shape (\([\d,]*\)) into shape (\([\d,]*\))", evidence.message)
         shapes = f": {found[1]} instead of {found[2]}" if found else _shapes(evidence)
@@ -64,6 +69,24 @@ class ObservationUnlikeItsSpace(Rule):
             help="compare obs.shape with env.observation_space.shape behind each wrapper, and let the one that changes "
             "the observation change the space too; gymnasium's check_env(env) does it for you",
             confidence=0.75,
+        )
+
+    def _fed(self, evidence: Crash) -> Finding:
+        """A network was made for the space, and fed with what really came."""
+        graph = evidence.graph
+        env, shape, space, blame = graph["env"], tuple(graph["shape"]), tuple(graph["space"]), graph.get("blame")
+        where = blame if blame and blame.get("file") else graph["answered"]
+        who = f"{blame['layer']} " if blame else ""
+        how = "declares that itself" if blame and blame["declares"] else "changes the observation and leaves the space as it was"
+        return self.finding(
+            f"{env} gives observations of {shape}, and its observation_space says {space}",
+            where=at(evidence, where),
+            seen=f"{evidence.said}; {graph['name']} came out of {env} as {shape}, in {shown(evidence, graph['answered'])}"
+            + (f"; {who}{how}" if blame else ""),
+            expected="observations of the shape that observation_space declares",
+            help=f"let {who or 'the wrapper that changes them '}set self.observation_space to a Box of shape {shape}: the "
+            "network is made from it",
+            confidence=0.9,
         )
 
 

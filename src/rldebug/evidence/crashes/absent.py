@@ -1,0 +1,123 @@
+"""What is not there: an attribute that an object of the user's was never given, a place of a collection that was drawn
+and is not filled yet.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any
+
+from rldebug.evidence.crashes.facts import Fact, attributes, is_module, kind_of
+from rldebug.evidence.crashes.origin import is_own
+from rldebug.evidence.crashes.scene import Scene
+from rldebug.evidence.crashes.source import Place, bindings, first_argument, latest, line_told, methods_of, node_at
+from rldebug.syntax.names import dotted
+from rldebug.syntax.places import Function, own_nodes
+
+ABOUT_ATTRIBUTES = ("object has no attribute '",)
+ABOUT_PLACES = ("index out of range",)
+_ASKED = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
+_DRAWS = frozenset(
+    {"sample", "choice", "choices", "randint", "randrange", "integers", "randperm", "permutation", "random_integers"}
+)
+
+
+# ── an attribute ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def attribute_facts(scene: Scene) -> Fact:
+    """Of an object whose class the user has written: who it is, what it has that is called alike, where it is set."""
+    asked = _ASKED.search(scene.message)
+    if asked is None or not scene.stack:
+        return {}
+    kind, name = asked.groups()
+    place = scene.stack[0]
+    for path, owner in _asked_of(place, name):
+        if type(owner).__name__ != kind or not _is_users(type(owner)):
+            continue
+        facts: Fact = {"fault": "attribute", "type": kind, "attribute": name, "owner": path, "kind": kind_of(owner)}
+        alike = get_close_matches(name, sorted(_names(owner)), n=2, cutoff=0.6)
+        places = [(each, f"{first_argument(each)}.{name}") for each in methods_of(owner)]
+        places += [(each, f"{path}.{name}") for each in scene.stack]
+        found = [(each, binding) for each, full in places for binding in bindings(each.scope, full)]
+        if found:
+            where, binding = found[0]
+            function = where.scope.name if isinstance(where.scope, Function) else ""
+            facts["set"] = {**line_told(where, binding.statement), "function": function}
+        return {**facts, "alike": alike}
+    return {}
+
+
+def _asked_of(place: Place, name: str) -> Iterator[tuple[str, Any]]:
+    statement = node_at(place, place.line or 0)
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Attribute) and node.attr == name and (path := dotted(node.value)):
+            if (value := place.value(node.value)) is not None:
+                yield path, value
+
+
+def _is_users(kind: type) -> bool:
+    try:
+        return is_own(inspect.getsourcefile(kind) or "", kind.__module__)
+    except (TypeError, OSError):
+        return kind.__module__ == "__main__"
+
+
+def _names(owner: Any) -> set[str]:
+    held = attributes(owner)
+    names = set(held)
+    if is_module(owner):
+        names |= {*held.get("_parameters", {}), *held.get("_buffers", {}), *held.get("_modules", {})}
+    for kind in type(owner).__mro__:
+        if _is_users(kind):
+            names |= set(vars(kind))
+    return {each for each in names if not each.startswith("_")}
+
+
+# ── a place ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def place_facts(scene: Scene) -> Fact:
+    """Of `self.slots[k]`: how many are there, which was asked for, and the line that drew it at random."""
+    if not scene.stack:
+        return {}
+    place = scene.stack[0]
+    statement = node_at(place, place.line or 0)
+    for node in ast.walk(statement) if statement is not None else ():
+        if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Name):
+            continue
+        held, index = place.value(node.value), place.value(node.slice)
+        index = index if type(index) is int else getattr(index, "item", lambda: None)()
+        if kind_of(held) or not hasattr(held, "__len__") or type(index) is not int or index < len(held):
+            continue
+        if isinstance(held, dict) and set(held) - set(range(len(held))):
+            continue  # its keys are not the numbers of places
+        drawn = _drawn(place, node.slice.id)
+        if drawn is not None:
+            told: Fact = {"fault": "place", "name": dotted(node.value), "holds": len(held), "index": index}
+            return {**told, "drawn": line_told(place, drawn)}
+    return {}
+
+
+def _drawn(place: Place, name: str, deep: int = 3) -> ast.AST | None:
+    """The line that drew a number at random: it, or the list that it is taken from."""
+    sources: list[tuple[ast.AST, ast.expr]] = []
+    for node in own_nodes(place.scope):
+        if isinstance(node, ast.comprehension) and name in {dotted(each) for each in ast.walk(node.target)}:
+            sources.append((node.iter, node.iter))
+    if (binding := latest(place, name)) is not None:
+        sources.append((binding.statement, binding.value))
+    for at, value in sources:
+        calls = [each for each in ast.walk(value) if isinstance(each, ast.Call)]
+        names = {each.func.attr if isinstance(each.func, ast.Attribute) else dotted(each.func) for each in calls}
+        if names & _DRAWS:
+            return at
+        for each in ast.walk(value):
+            if deep and isinstance(each, ast.Name) and each.id != name:
+                if (found := _drawn(place, each.id, deep - 1)) is not None:
+                    return found
+    return None
