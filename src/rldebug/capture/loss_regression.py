@@ -125,14 +125,16 @@ def _sides(rows: Rows, node: Node, path: Path, gap: Tensor | None, marks: Marks,
 
 
 def _before_broadcast(target: Tensor, prediction: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A target that was broadcast is the same along the axis it was broadcast over."""
+    """A target that was broadcast is the same along the axis it was broadcast over: one that the prediction has."""
     if prediction == shape or not target.numel():
         return shape
+    beside = (1,) * (len(shape) - len(prediction)) + prediction
     kept: list[int] = []
     near = 1e-5 * target.abs().max().item() + 1e-12
     for axis, long in enumerate(shape):
         first = target.narrow(axis, 0, 1)
-        kept.append(1 if long > 1 and bool(((target - first).abs() <= near).all()) else long)
+        spread = long > 1 and beside[axis] == long and bool(((target - first).abs() <= near).all())
+        kept.append(1 if spread else long)
     while len(kept) > 1 and kept[0] == 1 and shape[0] > 1:
         kept.pop(0)
     return tuple(kept)

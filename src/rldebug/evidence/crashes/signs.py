@@ -303,7 +303,7 @@ def operands_told(crash: Crash) -> str:
 
 def sizes_told(crash: Crash) -> str:
     """`; 18656 is the parameters of policy, 8 is n_envs`, or nothing."""
-    known = [f"{size} is {what}" for size, what in crash.sizes.items()]
+    known = [f"{size} is {what}" for size, what in crash.sizes.items() if int(size) != 1]  # an axis that was kept
     return f"; {', '.join(known[:4])}" if known else ""
 
 

@@ -55,6 +55,13 @@ class TargetUnlikePrediction(Rule):
             where=evidence.where,
             seen=f"{evidence.said}{operands_told(evidence)}",
             expected="two tensors of the same shape",
-            help="compare rows of the same steps: index both alike, and pick the Q-value of the action with gather",
+            help="compare rows of the same steps: index both alike" + _of_one_action(evidence),
             confidence=0.75,
         )
+
+
+def _of_one_action(crash: Crash) -> str:
+    """Whether one side has a Q-value for each action."""
+    several = {shape[-1] for each in crash.operands().values() if len(shape := each.get("shape") or ()) > 1}
+    actions = {int(size) for size, what in crash.sizes.items() if what.endswith("action_space.n")}
+    return ", and pick the Q-value of the action with gather" if several & actions else ""

@@ -26,6 +26,8 @@ class ValuesPairedWithAll(Rule):
     ## Likely causes
     1. The last layer has one output and its column is kept: `(N, 1)`. Confirm: print both shapes before the loss.
     2. `gather` keeps its axis. Confirm: as before.
+    3. Rewards or flags of the shape (N,) were added to values (N, 1): the target itself is (N, N). Confirm: print the
+       shapes of all that the target is computed from.
 
     ## What to try first
     `value.squeeze(-1)`, and assert that both shapes are equal.
@@ -42,6 +44,7 @@ class ValuesPairedWithAll(Rule):
     name: ClassVar[str] = "values-paired-with-all"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    explains: ClassVar[tuple[str, ...]] = ("VAL430",)  # torch's own warning about it
 
     losses: int = 2  # regressions whose shapes are known; as many with all pairs
 
@@ -53,12 +56,16 @@ class ValuesPairedWithAll(Rule):
             return
         term = found[0][1]
         shapes = {name: tuple(shape) for name, shape in term["shapes"].items()}
+        spread = next((name for name, shape in shapes.items() if shape[-2:] == (shape[-1],) * 2), None)
         yield self.finding(
             "the value loss compares every prediction with every target",
             where=term.where,
             seen=f"predictions {shapes['prediction']} and targets {shapes['target']} make {term['rows']} differences, "
             f"in {len(found)} of {judged} regressions",
             expected="one difference per row: both of the shape (N,)",
-            help="give value and target the same shape before the loss: value.squeeze(-1)",
+            help="give value and target the same shape before the loss: value.squeeze(-1)"
+            if spread is None
+            else f"the {spread} has become {shapes[spread]} where it was computed: a row ({shapes[spread][-1]},) met a column "
+            f"({shapes[spread][-1]}, 1) there; give both the same shape, such as reward[:, None]",
             confidence=0.98,
         )
