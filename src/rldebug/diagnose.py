@@ -79,8 +79,9 @@ def diagnose(
                 continue
             if isinstance(evidence, Crash) and evidence.warning:
                 made = [_only_warned(each) for each in made if each.code not in {known.code for known in findings}]
+            made = list(dict.fromkeys(made))  # two critics learn from one target: it is told once
             if isinstance(evidence, Source):
-                made = [each for each in dict.fromkeys(made) if evidence.wants(each)]
+                made = [each for each in made if evidence.wants(each)]
             findings += made
             checked.add(rule.code)
     return Report(

@@ -38,8 +38,18 @@ class Command(TyperCommand):
                 return super().parse_args(ctx, [*args[:place], "--", *program])
             if not word.startswith("-") or word == "-":
                 return super().parse_args(ctx, [*args[:place], "--", *args[place:]])
+            if self._unknown(ctx, word):
+                ctx.fail(
+                    f"No such option: {word}\nOptions of the program come after it: rldebug {self.name} SCRIPT {word} …"
+                )
             place += 2 if word in with_value else 1
         return super().parse_args(ctx, args)
+
+    def _unknown(self, ctx: Any, word: str) -> bool:
+        known = {name for each in self.params for name in (*each.opts, *each.secondary_opts)} | set(
+            ctx.help_option_names
+        )
+        return word.startswith("--") and word.partition("=")[0] not in known
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         return [] if ctx.params.get("program") else super().shell_complete(ctx, incomplete)

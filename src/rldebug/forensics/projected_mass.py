@@ -94,7 +94,9 @@ def _suits(term: Event) -> bool:
         return False
     if target is None or index is None or rows is None or target.ndim != 2 or target.shape[1] < 5:
         return False
-    return len(target) == len(rows) == np.size(index) and bool(np.isfinite(target).all()) and float(target.min()) > -1e-6
+    return (
+        len(target) == len(rows) == np.size(index) and bool(np.isfinite(target).all()) and float(target.min()) > -1e-6
+    )
 
 
 def _next(audit: Audit, term: Event, atoms: int) -> Iterator[tuple[str, Array, Array]]:

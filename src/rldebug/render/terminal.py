@@ -195,7 +195,7 @@ def in_words(curve: Learning, steps: int = 0) -> str:
         if steps is not None
     ]
     speed = f"; {', '.join(paces)} of {thousands(curve.env_steps)} env steps" if paces else ""
-    return way + speed + ("; level since" if curve.settled else "; still moving at the end")
+    return way + speed + ("; level since" if curve.settled and curve.most is not None else "; still moving at the end")
 
 
 def reasons(skipped: Mapping[str, str]) -> str:

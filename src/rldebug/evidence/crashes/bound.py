@@ -93,7 +93,9 @@ def _inside(found: Bound) -> Bound | None:
 
 def _place_in(found: Bound) -> int | None:
     """Which of the names of an unpacking it is."""
-    for statement, value in bindings(_parsed("".join(linecache.getlines(found.file))) or ast.Module([], []), found.name):
+    for statement, value in bindings(
+        _parsed("".join(linecache.getlines(found.file))) or ast.Module([], []), found.name
+    ):
         if value.lineno == found.value.lineno and isinstance(statement, ast.Assign):
             target = statement.targets[0]
             names = [_dotted(each) for each in target.elts] if isinstance(target, ast.Tuple) else []

@@ -47,7 +47,9 @@ def _declared_width(scene: Scene, said: set[int]) -> Fact:
         for module in [each for each in frame.f_locals.values() if is_module(each)]:
             for part in module.modules():
                 held = attributes(part)
-                says = next((held[name] for name in ("_features_dim", "features_dim") if type(held.get(name)) is int), None)
+                says = next(
+                    (held[name] for name in ("_features_dim", "features_dim") if type(held.get(name)) is int), None
+                )
                 if says is None or id(part) in seen or says not in said or not user_class(type(part)):
                     continue
                 seen.add(id(part))

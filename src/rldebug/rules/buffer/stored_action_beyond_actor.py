@@ -63,7 +63,8 @@ class StoredActionBeyondActor(Rule):
             action
             for each in actor_passes(evidence)
             if each.critics
-            and (action := action_of(each.audit.nodes, each.critics[0].output, each.audit.nodes.action.shape[1])) is not None
+            and (action := action_of(each.audit.nodes, each.critics[0].output, each.audit.nodes.action.shape[1]))
+            is not None
         ]
         if not batches or not given or len({each.action.shape[1] for each in batches}) > 1:
             raise NotEnough("no continuous actions were seen in the losses of an actor and of its critic")

@@ -8,13 +8,17 @@ from typing import ClassVar
 
 from rldebug.evidence.timing import WORTH, Measured, Slice, Timing, total
 from rldebug.evidence.timings.amounts import env_calls, of_the_run
-from rldebug.evidence.timings.loops import down_to_network, in_network, loops, trains
+from rldebug.evidence.timings.loops import down_to_network, in_network
 from rldebug.evidence.timings.telling import lasting
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 
 _BETWEEN = ("step", "reset")
-_ALONG = ("copies", "buffer write", "other", "advantages")  # done once for a row of eight as well
+_ALONG = (
+    "copies",
+    "buffer write",
+    "other",
+)  # done once for a row of eight as well; loops over time have advice of their own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +78,8 @@ class ActingOnBatchOne(Rule):
             "the network is asked for one action at a time",
             where=evidence.where([down_to_network(each) for each in acting if in_network(each)] or acting),
             seen=f"{lasting(total(acting) / calls)} per step to choose an action, "
-            f"{of_the_run(evidence, total(acting))}",
+            f"{of_the_run(evidence, total(acting))}"
+            + (f"; what else is done once for each step takes {of_the_run(evidence, along)}" if along else ""),
             expected="about a quarter of it, for eight environments at once"
             if measured is None or left is None
             else f"{measured.what}: {lasting(measured.detail['1'])} for one row, "
@@ -88,9 +93,6 @@ class ActingOnBatchOne(Rule):
 
 def _per_step(timing: Timing, piece: Slice) -> bool:
     """What is done once for each step: between two of them, or in a loop over them before learning."""
-    if piece.part == "advantages":
-        around = next(loops(timing, piece), None)
-        return around is not None and not trains(timing, around)
     return piece.before in _BETWEEN and piece.after in _BETWEEN
 
 

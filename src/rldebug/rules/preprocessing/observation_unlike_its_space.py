@@ -77,7 +77,11 @@ class ObservationUnlikeItsSpace(Rule):
         env, shape, space, blame = graph["env"], tuple(graph["shape"]), tuple(graph["space"]), graph.get("blame")
         where = blame if blame and blame.get("file") else graph["answered"]
         who = f"{blame['layer']} " if blame else ""
-        how = "declares that itself" if blame and blame["declares"] else "changes the observation and leaves the space as it was"
+        how = (
+            "declares that itself"
+            if blame and blame["declares"]
+            else "changes the observation and leaves the space as it was"
+        )
         return self.finding(
             f"{env} gives observations of {shape}, and its observation_space says {space}",
             where=at(evidence, where),
