@@ -1,4 +1,4 @@
-"""What is paid as entropy is the sum of the log-probabilities, without the probabilities."""
+"""What is paid as entropy lacks the probabilities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class EntropyWithoutProbabilities(Rule):
-    """What is paid as entropy is the sum of the log-probabilities, without the probabilities.
+    """What is paid as entropy lacks the probabilities.
 
     ## What it checks
     A loss with a policy gradient has a further term. Row by row, its numbers are the log-probabilities of all actions,
