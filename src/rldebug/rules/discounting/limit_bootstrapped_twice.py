@@ -1,4 +1,4 @@
-"""Truncated steps are bootstrapped, and go on into the next episode as well."""
+"""Truncated steps are bootstrapped, and go on into the next episode."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class LimitBootstrappedTwice(Rule):
-    """Truncated steps are bootstrapped, and go on into the next episode as well.
+    """Truncated steps are bootstrapped, and go on into the next episode.
 
     ## What it checks
     The targets of the losses are traced back to the steps they belong to, and the formula is worked out by which the

@@ -62,7 +62,7 @@ class ExponentialTakenTwice(Rule):
                 for each in [value, *computed_from(evidence, value)]:
                     inner = _exponent(evidence, each)
                     first = _taken(evidence, inner) if inner is not None else None
-                    if first is None or each in told:
+                    if inner is None or first is None or each in told:
                         continue
                     told.add(each)
                     yield self.finding(
