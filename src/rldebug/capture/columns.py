@@ -178,8 +178,8 @@ def learned(before: Array, after: Array) -> Change | None:
     rest = sorted(set(range(after.shape[1])) - set(places))
     if rest and not all(_still(after[:, each]) for each in rest):
         return None  # it varies, and with no element of the observation
-    arrays = (np.array(each, dtype=np.float64) for each in (factors, shifts, sizes))
-    return Change(np.array(places), np.array(ofs), *arrays, after.shape[1])
+    factor, shift, size = (np.array(each, dtype=np.float64) for each in (factors, shifts, sizes))
+    return Change(np.array(places), np.array(ofs), factor, shift, size, after.shape[1])
 
 
 def _still(column: Array) -> bool:

@@ -18,7 +18,7 @@ from rldebug.finding import Where
 from rldebug.forensics.robust_fit import Array
 from rldebug.forensics.target_next import chances, said_before
 from rldebug.forensics.target_projection import put_back
-from rldebug.forensics.target_rows import Flags
+from rldebug.forensics.target_rows import Flags, Ints
 from rldebug.forensics.target_settings import told as setting
 from rldebug.forensics.target_twins import told, world_of
 
@@ -94,10 +94,12 @@ def _suits(term: Event) -> bool:
         return False
     if target is None or index is None or rows is None or target.ndim != 2 or target.shape[1] < 5:
         return False
-    return len(target) == len(rows) == np.size(index) and bool(np.isfinite(target).all()) and float(target.min()) > -1e-6
+    return (
+        len(target) == len(rows) == np.size(index) and bool(np.isfinite(target).all()) and float(target.min()) > -1e-6
+    )
 
 
-def _next(audit: Audit, term: Event, atoms: int) -> Iterator[tuple[str, Array, Array]]:
+def _next(audit: Audit, term: Event, atoms: int) -> Iterator[tuple[str, Ints, Array]]:
     """Of each network that was asked, the distribution of the action that it, or another one, thinks best."""
     bare = replace(term, detail={**term.detail, "atoms": None})
     asked = {}

@@ -71,7 +71,8 @@ class RandomActionsOvershoot(Rule):
         asked: dict[int, set[int]] = {}
         for call in acting(evidence):
             asked.setdefault(call.audit.number, set()).update(call.rows.tolist())
-        without, with_one = [], []
+        without: list[Array] = []
+        with_one: list[Array] = []
         for audit in evidence.audits:
             mine = _own_steps(audit, stream)
             network = np.isin(audit.nodes.id[mine], list(asked.get(audit.number, ())))

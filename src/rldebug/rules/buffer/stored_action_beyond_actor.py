@@ -63,7 +63,8 @@ class StoredActionBeyondActor(Rule):
             action
             for each in actor_passes(evidence)
             if each.critics
-            and (action := action_of(each.audit.nodes, each.critics[0].output, each.audit.nodes.action.shape[1])) is not None
+            and (action := action_of(each.audit.nodes, each.critics[0].output, each.audit.nodes.action.shape[1]))
+            is not None
         ]
         if not batches or not given or len({each.action.shape[1] for each in batches}) > 1:
             raise NotEnough("no continuous actions were seen in the losses of an actor and of its critic")
@@ -79,8 +80,8 @@ class StoredActionBeyondActor(Rule):
                 "the critic learns from actions that the actor cannot give",
                 where=batches[0].term.where,
                 seen=f"actions of the critic's loss from {mine.min():.3g} to {mine.max():.3g}, "
-                f"{(np.abs(mine) > self.far).mean():.0%} of {len(mine)} beyond {self.far:.3g}; those of the actor's loss "
-                f"from {own.min():.3g} to {own.max():.3g}",
+                f"{(np.abs(mine) > self.far).mean():.0%} of {len(mine)} beyond {self.far:.3g}; those of the actor's "
+                f"loss from {own.min():.3g} to {own.max():.3g}",
                 expected="one unit for both",
                 help="store the action as the actor gives it, before it is stretched to the environment's bounds",
                 confidence=0.92,

@@ -19,8 +19,8 @@ class ProjectionLosesMass(Rule):
     """A projection of distributions over returns drops a part of them.
 
     ## What it checks
-    Targets of a distributional critic (C51) beside the next state's distribution, moved by reward and discount and shared
-    out between neighbouring atoms. In most rows the target is nowhere larger, at some atoms smaller, and does not sum
+    Targets of a distributional critic (C51) beside the next state's distribution, moved by reward and discount and
+    shared out between neighbouring atoms. In most rows the target is nowhere larger, at some atoms smaller, and does not sum
     to 1: it is that projection, and a part of it is missing.
 
     ## Why it matters
@@ -67,6 +67,6 @@ class ProjectionLosesMass(Rule):
             seen=f"targets sum to {np.median(found.sums):.3g} (median of {len(found.sums)} rows), and lie below the "
             f"projection with discount {found.gamma:.4g}, nowhere above it, in {found.below.mean():.0%}",
             expected="1 in every row",
-            help="add up what falls on the same atom: scatter_add_ or index_add_, for the lower and the upper neighbour",
+            help="add up what falls on the same atom: scatter_add_ or index_add_, for both of its neighbours",
             confidence=0.95,
         )
