@@ -1,4 +1,4 @@
-"""Columns: observations that a program changes element by element, each in a fixed way: `obs * scale`, `(obs - low) / d`.
+"""Columns: observations that a program changes element by element, each in a fixed way: `obs * scale`.
 
 Rows that are acted on are known by time, and with what the environment handed out they say how each element is
 changed: by a factor and a shift. What a buffer keeps was changed in the same way, also of steps at which no network was

@@ -66,8 +66,8 @@ class Frames:
                 return
 
     def describe(self) -> dict[str, int]:
-        """equal: all frames of the stack are; moved: as a stack does; held: one frame is another, at an end, and all the
-        rest stayed where it was; begun, carried: of first observations."""
+        """equal: all frames of the stack are; moved: as a stack does; held: one frame at an end is another, and the rest
+        stayed where it was; begun, carried: of first observations."""
         if not self.length:
             return {}
         names = ("length", "looked", "equal", "moved", "held", "begun", "begun_equal", "carried")
