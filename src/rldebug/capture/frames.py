@@ -66,7 +66,7 @@ class Frames:
                 return
 
     def describe(self) -> dict[str, int]:
-        """equal: all frames of the stack are; moved: as a stack does; held: one frame at an end is another, and the rest
+        """equal: all frames of the stack are; moved: as a stack does; held: one frame at an end is another, the rest
         stayed where it was; begun, carried: of first observations."""
         if not self.length:
             return {}

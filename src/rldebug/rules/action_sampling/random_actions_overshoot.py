@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class RandomActionsOvershoot(Rule):
-    """Actions that no network chose reach beyond the space, and are learned from as they are.
+    """Random actions reach beyond the space, and are learned from.
 
     ## What it checks
     Continuous actions that were given to the environment, of steps at which a network was asked and of steps at which

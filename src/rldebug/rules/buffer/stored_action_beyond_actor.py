@@ -18,7 +18,7 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class StoredActionBeyondActor(Rule):
-    """The critic learns from actions far outside of what the actor can give it.
+    """The critic learns from actions that its actor cannot give.
 
     ## What it checks
     The actions beside the observations, in the loss of a critic and in that of the actor. The actor's lie between -1

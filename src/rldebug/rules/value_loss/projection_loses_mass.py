@@ -20,8 +20,8 @@ class ProjectionLosesMass(Rule):
 
     ## What it checks
     Targets of a distributional critic (C51) beside the next state's distribution, moved by reward and discount and
-    shared out between neighbouring atoms. In most rows the target is nowhere larger, at some atoms smaller, and does not
-    sum to 1: it is that projection, and a part of it is missing.
+    shared out between neighbouring atoms. In most rows the target is nowhere larger, at some atoms smaller, and does
+    not sum to 1: it is that projection, and a part of it is missing.
 
     ## Why it matters
     The missing mass pulls the prediction nowhere. What is left is a return other than the one that was computed.
