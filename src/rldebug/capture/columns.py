@@ -26,6 +26,7 @@ _AGREE = 0.8  # of the pairs: the first observation of an episode may be changed
 _EXACT = 2e-6  # of the greatest number in the column: a few roundings of float32
 _SPREAD = 0.02  # of the greatest number, by which a column must vary for its factor to be told
 _FEWEST = 2  # elements that are told; by one alone rows of another step may be found, by chance
+_TRIED = 12  # pairs that may say what most agree on
 _CELLS = 1 << 14  # of a column; rows are looked for in two grids, since they may lie at the edge of a cell
 
 Array = NDArray[np.float64]
@@ -198,7 +199,8 @@ def _line(x: Array, y: Array) -> tuple[float, float, NDArray[np.bool_]] | None:
         return None
     order = np.argsort(x, kind="stable")
     half = len(order) // 2
-    for one, two in [(order[0], order[-1]), *zip(order[: len(order) - half], order[half:], strict=True)][:8]:
+    pairs = list(zip(order[: len(order) - half], order[half:], strict=True))  # far apart, each of them
+    for one, two in [(order[0], order[-1]), *pairs[:: max(1, len(pairs) // _TRIED)]]:
         if abs(x[two] - x[one]) < 1e-3 * float(np.ptp(x)):
             continue
         factor = float((y[two] - y[one]) / (x[two] - x[one]))

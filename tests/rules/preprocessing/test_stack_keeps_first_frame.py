@@ -5,7 +5,10 @@ import pytest
 from rldebug.evidence.script import Script
 from rldebug.rule import NotEnough
 from rldebug.rules.preprocessing.stack_keeps_first_frame import StackKeepsFirstFrame
+from tests.programs.data import found as told
+from tests.programs.data import seen
 from tests.programs.made import script
+from tests.watched import watched
 
 
 def made(*, moved: int, held: int, filled: int = 20, looked: int = 200) -> Script:
@@ -32,3 +35,11 @@ def test_quiet_on_planes_of_which_one_changes() -> None:
 def test_nothing_is_said_of_few() -> None:
     with pytest.raises(NotEnough):
         found(made(moved=0, held=9, looked=10))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert told(StackKeepsFirstFrame(), seen(watched, "pictures", "first frame kept"))
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    assert not told(StackKeepsFirstFrame(), seen(watched, "pictures"))

@@ -49,7 +49,7 @@ class ProjectionLosesMass(Rule):
     aim: ClassVar[str] = "formula"
 
     rows: int = 48  # whose proper target is known
-    audits: int = 2
+    audits: int = 2  # in which there are such
     below: float = 0.9  # of them lie nowhere above it
     share: float = 0.5  # of them lost something
 
