@@ -44,6 +44,18 @@ def test_frames_that_share_an_array_are_seen():
     assert seen["moved"] == 0
 
 
+def test_a_frame_that_is_replaced_while_the_others_stay_is_seen():
+    assert play()["held"] == 0
+    frames = Frames()
+    stack = [RNG.integers(0, 256, (4, 5)).astype(np.uint8)] * 3
+    for step in range(10):
+        before = np.stack(stack)
+        stack = [*stack[:-1], RNG.integers(0, 256, (4, 5)).astype(np.uint8)]
+        frames.look(before if step else None, np.stack(stack), reset=False)
+    seen = frames.describe()
+    assert (seen["looked"], seen["held"], seen["moved"]) == (10, 9, 0)
+
+
 def test_vectors_are_not_looked_at():
     frames = Frames()
     frames.look(np.zeros(4), np.zeros(4), reset=False)

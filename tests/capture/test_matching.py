@@ -77,7 +77,7 @@ def test_a_stack_is_its_newest_frame() -> None:
 SCALE = np.linspace(0.25, 2.0, WIDTH).astype(np.float32)
 
 
-def scaling(moving: bool = False, steps: int = 120) -> None:
+def scaling(moving: bool = False, steps: int = 120, raw_first: bool = False) -> None:
     """Elements are scaled one by one. At first no network is asked; batches are of all steps so far."""
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
@@ -97,7 +97,8 @@ def scaling(moving: bool = False, steps: int = 120) -> None:
                 value(tensor(obs)[None])
         raw, reward, terminated, truncated, _ = env.step(0)
         stored.append((obs, reward))
-        obs = scaled(env.reset()[0] if terminated or truncated else raw)
+        begun = env.reset()[0] if terminated or truncated else None
+        obs = scaled(raw) if begun is None else begun if raw_first else scaled(begun)
         if step >= 60:
             batch = [stored[each] for each in rng.integers(0, len(stored), 16)]
             loss = (value(tensor([each for each, _ in batch]))[:, 0] - tensor([each for _, each in batch])).square()

@@ -201,7 +201,9 @@ def ddpg(bug: str = "", *, steps: int = 120, random: int = 0) -> None:
             bug, action
         )
         after, reward, terminated, truncated, _ = env.step(given)
-        kept = {"late action": last, "no noise": mean, "not clipped": noisy}.get(bug, action)
+        kept = {"late action": last, "no noise": mean, "not clipped": noisy, "stretched": 2 * (action + 1)}.get(
+            bug, action
+        )
         last = action
         memory.append((obs, kept, reward, after, terminated))
         obs = env.reset()[0] if terminated or truncated else after

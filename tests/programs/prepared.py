@@ -109,7 +109,10 @@ class Film(gym.Env[Any, Any]):
         return picture * 0 if self.bug == "blank" else picture
 
     def _obs(self) -> Any:
-        self.stack.append(self._picture())
+        if self.bug == "first frame kept":
+            self.stack[-1] = self._picture()
+        else:
+            self.stack.append(self._picture())
         return np.stack([self.stack[-1]] * 2 if self.bug == "one array" else list(self.stack), axis=-1)
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:

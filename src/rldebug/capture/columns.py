@@ -1,4 +1,4 @@
-"""Columns: observations that a program changes element by element, each in a fixed way: `obs * scale`, `(obs - low) / d`.
+"""Columns: observations that a program changes element by element, each in a fixed way: `obs * scale`.
 
 Rows that are acted on are known by time, and with what the environment handed out they say how each element is
 changed: by a factor and a shift. What a buffer keeps was changed in the same way, also of steps at which no network was
@@ -26,6 +26,7 @@ _AGREE = 0.8  # of the pairs: the first observation of an episode may be changed
 _EXACT = 2e-6  # of the greatest number in the column: a few roundings of float32
 _SPREAD = 0.02  # of the greatest number, by which a column must vary for its factor to be told
 _FEWEST = 2  # elements that are told; by one alone rows of another step may be found, by chance
+_TRIED = 12  # pairs that may say what most agree on
 _CELLS = 1 << 14  # of a column; rows are looked for in two grids, since they may lie at the edge of a cell
 
 Array = NDArray[np.float64]
@@ -178,8 +179,8 @@ def learned(before: Array, after: Array) -> Change | None:
     rest = sorted(set(range(after.shape[1])) - set(places))
     if rest and not all(_still(after[:, each]) for each in rest):
         return None  # it varies, and with no element of the observation
-    arrays = (np.array(each, dtype=np.float64) for each in (factors, shifts, sizes))
-    return Change(np.array(places), np.array(ofs), *arrays, after.shape[1])
+    factor, shift, size = (np.array(each, dtype=np.float64) for each in (factors, shifts, sizes))
+    return Change(np.array(places), np.array(ofs), factor, shift, size, after.shape[1])
 
 
 def _still(column: Array) -> bool:
@@ -198,7 +199,8 @@ def _line(x: Array, y: Array) -> tuple[float, float, NDArray[np.bool_]] | None:
         return None
     order = np.argsort(x, kind="stable")
     half = len(order) // 2
-    for one, two in [(order[0], order[-1]), *zip(order[: len(order) - half], order[half:], strict=True)][:8]:
+    pairs = list(zip(order[: len(order) - half], order[half:], strict=True))  # far apart, each of them
+    for one, two in [(order[0], order[-1]), *pairs[:: max(1, len(pairs) // _TRIED)]]:
         if abs(x[two] - x[one]) < 1e-3 * float(np.ptp(x)):
             continue
         factor = float((y[two] - y[one]) / (x[two] - x[one]))

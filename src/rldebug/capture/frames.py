@@ -17,7 +17,7 @@ class Frames:
 
     def __init__(self) -> None:
         self.length = self.calls = 0
-        self.looked = self.equal = self.moved = 0
+        self.looked = self.equal = self.moved = self.held = 0
         self.begun = self.begun_equal = self.carried = 0
         self.parts = 0  # of a vector that is a stack
         self._guesses = 0
@@ -51,6 +51,7 @@ class Frames:
         self.looked += 1
         self.equal += equal
         self.moved += follows and not equal
+        self.held += last is not None and not follows and _held(last, now)
 
     def _guess(self, before: NDArray[Any] | None, obs: NDArray[Any], reset: bool) -> None:
         """A vector may be several, one behind the other: in how many parts it moves on."""
@@ -65,11 +66,17 @@ class Frames:
                 return
 
     def describe(self) -> dict[str, int]:
-        """equal: all frames of the stack are; moved: as a stack does; begun, carried: of first observations."""
+        """equal: all frames of the stack are; moved: as a stack does; held: one frame at an end is another, the rest
+        stayed where it was; begun, carried: of first observations."""
         if not self.length:
             return {}
-        names = ("length", "looked", "equal", "moved", "begun", "begun_equal", "carried")
+        names = ("length", "looked", "equal", "moved", "held", "begun", "begun_equal", "carried")
         return {name: int(getattr(self, name)) for name in names}
+
+
+def _held(last: NDArray[Any], now: NDArray[Any]) -> bool:
+    changed = [not np.array_equal(one, two) for one, two in zip(last, now, strict=True)]
+    return sum(changed) == 1 and (changed[0] or changed[-1])
 
 
 def _stack(obs: NDArray[Any], parts: int = 0) -> NDArray[Any] | None:

@@ -18,7 +18,7 @@ from rldebug.finding import Where
 from rldebug.forensics.robust_fit import Array
 from rldebug.forensics.target_next import chances, said_before
 from rldebug.forensics.target_projection import put_back
-from rldebug.forensics.target_rows import Flags
+from rldebug.forensics.target_rows import Flags, Ints
 from rldebug.forensics.target_settings import told as setting
 from rldebug.forensics.target_twins import told, world_of
 
@@ -99,7 +99,7 @@ def _suits(term: Event) -> bool:
     )
 
 
-def _next(audit: Audit, term: Event, atoms: int) -> Iterator[tuple[str, Array, Array]]:
+def _next(audit: Audit, term: Event, atoms: int) -> Iterator[tuple[str, Ints, Array]]:
     """Of each network that was asked, the distribution of the action that it, or another one, thinks best."""
     bare = replace(term, detail={**term.detail, "atoms": None})
     asked = {}

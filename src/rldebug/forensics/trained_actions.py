@@ -36,7 +36,7 @@ class Trained:
 
 def executed(nodes: Nodes, places: NDArray[np.int64]) -> NDArray[np.float64]:
     if not len(nodes):
-        return np.full((len(places), nodes.action.shape[1]), np.nan)
+        return np.full((len(places), nodes.action.shape[1] if nodes.action.ndim > 1 else 0), np.nan)
     known = places >= 0
     done = np.where(known, nodes.acted[places] & ~nodes.phantom[places], False)
     return np.where(done[:, None], nodes.action[places], np.nan)
@@ -60,7 +60,7 @@ def _trained(script: Script) -> Iterator[Trained]:
     told = _told_by_policy(script)
     for audit, term in script.events("term"):
         rows = term.arrays.get("rows")
-        if rows is None or not len(rows) or term["kind"] not in ("policy", "regression"):
+        if rows is None or not len(rows) or not len(audit.nodes) or term["kind"] not in ("policy", "regression"):
             continue
         places = audit.nodes.index(rows)
         sure = ~ambiguous(audit.nodes, places)

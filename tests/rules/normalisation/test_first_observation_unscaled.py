@@ -8,7 +8,9 @@ import pytest
 from rldebug.evidence.script import Script
 from rldebug.rule import NotEnough
 from rldebug.rules.normalisation.first_observation_unscaled import FirstObservationUnscaled
+from tests.capture.test_matching import scaling
 from tests.programs.made import call, nodes, script
+from tests.watched import watched
 
 RNG = np.random.default_rng(0)
 SCALE = np.array([1.0, 1.0, 0.125])
@@ -46,3 +48,11 @@ def test_quiet_where_all_are_scaled() -> None:
 def test_nothing_is_said_where_none_are() -> None:
     with pytest.raises(NotEnough):
         check(made(raw=False, every=True))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert check(watched(lambda: scaling(raw_first=True))[1])
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    assert not check(watched(scaling)[1])

@@ -2,12 +2,14 @@ import pytest
 
 from rldebug.rules.value_loss.next_value_of_the_action_before import NextValueOfTheActionBefore
 from tests.programs.formulas import found
-from tests.programs.value_learners import learned
+from tests.programs.value_learners import learned, learner
+from tests.watched import watched
 
 
 @pytest.mark.parametrize("n", [1, 3])
 def test_fires_where_the_best_action_is_asked_for_in_the_observation_before(n):
-    (finding,) = found(NextValueOfTheActionBefore(), learned("elsewhere", n=n))
+    script = watched(lambda: learner("elsewhere", n=n), overhead_budget=10.0)[1]
+    (finding,) = found(NextValueOfTheActionBefore(), script)
     assert finding.component == "value-loss"
 
 

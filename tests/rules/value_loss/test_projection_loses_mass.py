@@ -3,7 +3,8 @@ import pytest
 from rldebug.finding import Finding
 from rldebug.rule import NotEnough
 from rldebug.rules.value_loss.projection_loses_mass import ProjectionLosesMass
-from tests.programs.value_learners import categorised, learned
+from tests.programs.value_learners import categorical, categorised, learned
+from tests.watched import watched
 
 
 def found(fault: str) -> list[Finding]:
@@ -11,7 +12,8 @@ def found(fault: str) -> list[Finding]:
 
 
 def test_fires_where_what_falls_on_one_atom_is_written_over() -> None:
-    (finding,) = found("overwritten")
+    script = watched(lambda: categorical("overwritten"), overhead_budget=10.0)[1]
+    (finding,) = ProjectionLosesMass().check(script)
     assert "discount 0.9" in finding.seen
 
 

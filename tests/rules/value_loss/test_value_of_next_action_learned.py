@@ -1,6 +1,7 @@
 from rldebug.finding import Finding
 from rldebug.rules.value_loss.value_of_next_action_learned import ValueOfNextActionLearned
-from tests.programs.value_learners import categorised, learned
+from tests.programs.value_learners import categorical, categorised, learned
+from tests.watched import watched
 
 
 def found(fault: str) -> list[Finding]:
@@ -8,7 +9,8 @@ def found(fault: str) -> list[Finding]:
 
 
 def test_fires_where_the_loss_is_taken_at_the_next_action() -> None:
-    (finding,) = found("next action")
+    script = watched(lambda: categorical("next action"), overhead_budget=10.0)[1]
+    (finding,) = ValueOfNextActionLearned(rows=64).check(script)
     assert "thought best" in finding.seen
 
 

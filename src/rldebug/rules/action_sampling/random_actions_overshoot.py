@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class RandomActionsOvershoot(Rule):
-    """Actions that no network chose reach beyond the space, and are learned from as they are.
+    """Random actions reach beyond the space, and are learned from.
 
     ## What it checks
     Continuous actions that were given to the environment, of steps at which a network was asked and of steps at which
@@ -71,7 +71,8 @@ class RandomActionsOvershoot(Rule):
         asked: dict[int, set[int]] = {}
         for call in acting(evidence):
             asked.setdefault(call.audit.number, set()).update(call.rows.tolist())
-        without, with_one = [], []
+        without: list[Array] = []
+        with_one: list[Array] = []
         for audit in evidence.audits:
             mine = _own_steps(audit, stream)
             network = np.isin(audit.nodes.id[mine], list(asked.get(audit.number, ())))
@@ -89,9 +90,9 @@ class RandomActionsOvershoot(Rule):
             "random actions reach beyond the action space, and are learned from as they are",
             where=term.where,
             seen=f"{(random > self.slack).mean():.0%} of {len(random)} actions that no network chose lie outside of "
-            f"{float(low[0]):.3g} to {float(high[0]):.3g}, by up to {float(random.max()):.3g} times half of that range; "
+            f"{float(low[0]):.3g} to {float(high[0]):.3g}, by up to {float(random.max()):.3g} times half that range; "
             f"{rows} rows of a loss hold them, times {slope:.3g}",
-            expected=f"actions within the space, as those of the network are ({(chosen > self.slack).mean():.0%} outside)",
+            expected=f"actions within the space, as the network's own are ({(chosen > self.slack).mean():.0%} outside)",
             help="bring random actions into the units of the actor's before they are stored and stretched",
             confidence=0.85,
         )

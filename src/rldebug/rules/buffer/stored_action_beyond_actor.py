@@ -18,7 +18,7 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class StoredActionBeyondActor(Rule):
-    """The critic learns from actions far outside of what the actor can give it.
+    """The critic learns from actions that its actor cannot give.
 
     ## What it checks
     The actions beside the observations, in the loss of a critic and in that of the actor. The actor's lie between -1
@@ -80,8 +80,8 @@ class StoredActionBeyondActor(Rule):
                 "the critic learns from actions that the actor cannot give",
                 where=batches[0].term.where,
                 seen=f"actions of the critic's loss from {mine.min():.3g} to {mine.max():.3g}, "
-                f"{(np.abs(mine) > self.far).mean():.0%} of {len(mine)} beyond {self.far:.3g}; those of the actor's loss "
-                f"from {own.min():.3g} to {own.max():.3g}",
+                f"{(np.abs(mine) > self.far).mean():.0%} of {len(mine)} beyond {self.far:.3g}; those of the actor's "
+                f"loss from {own.min():.3g} to {own.max():.3g}",
                 expected="one unit for both",
                 help="store the action as the actor gives it, before it is stretched to the environment's bounds",
                 confidence=0.92,

@@ -46,7 +46,7 @@ class NextValueOfTheActionBefore(Rule):
     aim: ClassVar[str] = "next"
 
     sure: float = 0.97  # share of the targets
-    rows: int = 200
+    rows: int = 200  # of them
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = [each for each in fit_targets(evidence) if each.what == "q"]

@@ -19,9 +19,9 @@ class ProjectionLosesMass(Rule):
     """A projection of distributions over returns drops a part of them.
 
     ## What it checks
-    Targets of a distributional critic (C51) beside the next state's distribution, moved by reward and discount and shared
-    out between neighbouring atoms. In most rows the target is nowhere larger, at some atoms smaller, and does not sum
-    to 1: it is that projection, and a part of it is missing.
+    Targets of a distributional critic (C51) beside the next state's distribution, moved by reward and discount and
+    shared out between neighbouring atoms. In most rows the target is nowhere larger, at some atoms smaller, and does
+    not sum to 1: it is that projection, and a part of it is missing.
 
     ## Why it matters
     The missing mass pulls the prediction nowhere. What is left is a return other than the one that was computed.
@@ -49,7 +49,7 @@ class ProjectionLosesMass(Rule):
     aim: ClassVar[str] = "formula"
 
     rows: int = 48  # whose proper target is known
-    audits: int = 2
+    audits: int = 2  # in which there are such
     below: float = 0.9  # of them lie nowhere above it
     share: float = 0.5  # of them lost something
 
@@ -67,6 +67,6 @@ class ProjectionLosesMass(Rule):
             seen=f"targets sum to {np.median(found.sums):.3g} (median of {len(found.sums)} rows), and lie below the "
             f"projection with discount {found.gamma:.4g}, nowhere above it, in {found.below.mean():.0%}",
             expected="1 in every row",
-            help="add up what falls on the same atom: scatter_add_ or index_add_, for the lower and the upper neighbour",
+            help="add up what falls on the same atom: scatter_add_ or index_add_, for both of its neighbours",
             confidence=0.95,
         )

@@ -50,8 +50,8 @@ class ValueOfNextActionLearned(Rule):
     aim: ClassVar[str] = "loss"
     explains: ClassVar[tuple[str, ...]] = ("BUF354", "BUF300", "BUF303", "ACT300")
 
-    rows: int = 256
-    audits: int = 2
+    rows: int = 256  # of losses
+    audits: int = 2  # in which there are such
     same: float = 0.98  # of the rows
     usual: float = 0.8  # of them have the commonest action, at most
 
