@@ -189,6 +189,10 @@ class Backward:
         networks = getattr(self.session, "networks", None)
         return None if networks is None else networks.row_tags.find(given)
 
+    def _entered(self, given: Tensor) -> NDArray[np.int64] | None:
+        networks = getattr(self.session, "networks", None)
+        return None if networks is None else networks.entered.find(given)
+
     def saw_scaling(self, scaler: Any, scaled: Any) -> None:
         if not getattr(scaler, "_enabled", False):
             return
@@ -247,6 +251,8 @@ class Backward:
         )
         for term in terms:
             rows, match = audit.rows(term.inputs) if term.inputs else (np.empty(0, np.int64), "none")
+            if match == "none" and term.inputs and (found := self._entered(term.inputs[0])) is not None:
+                rows, match = found, "entered"
             if match == "none" and term.inputs and (found := self._tagged(term.inputs[0])) is not None:
                 rows, match = found, "tag"
             if match in ("none", "alias") and (rows < 0).any():
@@ -256,7 +262,7 @@ class Backward:
             detail = _detail(term)
             if term.picks is not None and len(rows) == term.picks[0]:
                 detail["given"], rows = term.picks[0], rows[term.picks[1]]
-            if match not in ("none", "tag"):
+            if match not in ("none", "tag", "entered"):
                 rows = newest_frames(rows, int(detail.get("rows") or 0))
             arrays: dict[str, NDArray[Any]] = {**term.arrays, "rows": rows}
             _describe_input(term.inputs, detail, arrays)

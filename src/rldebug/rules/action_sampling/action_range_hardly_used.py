@@ -51,7 +51,7 @@ class ActionRangeHardlyUsed(Rule):
     edge: float = 0.1  # the same, of a policy that draws actions beyond a bound
     beyond: float = 0.3  # share of these, early and late
     draws: int = 64  # in an audit
-    audits: int = 3
+    audits: int = 3  # in which that many were drawn
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         used: list[NDArray[np.float64]] = []

@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import Call, calls_of, recurrent
@@ -64,7 +62,7 @@ class RowsOverwritten(Rule):
         lanes = sum(beside.values())
         size = lanes * (self.size if lanes < self.many else self.size // 2)
         thin = ""
-        for rows_of in (_given, _shown):
+        for rows_of in (_numbers, _ranges, _shown):  # pictures are compared with pictures
             by_audit: dict[int, list[bytes]] = {}
             for call in _acting(evidence, beside):
                 by_audit.setdefault(call.audit.number, []).extend(rows_of(call))
@@ -132,12 +130,16 @@ def _acting(script: Script, streams: Collection[int]) -> Iterator[Call]:
             yield call
 
 
-def _given(call: Call) -> list[bytes]:
-    """Rows by the numbers in them; by range, mean and spread of each where it is wide."""
-    array = call.input if call.input is not None else call.stats
-    if array is None or len(array) != len(call.rows):
-        return []
-    return [each.tobytes() for each in np.ascontiguousarray(array)]
+def _numbers(call: Call) -> list[bytes]:
+    """Narrow rows by the numbers in them."""
+    array = call.input
+    return [] if array is None or len(array) != len(call.rows) else [each.tobytes() for each in array]
+
+
+def _ranges(call: Call) -> list[bytes]:
+    """Wide rows by range, mean and spread of each."""
+    array = call.stats if call.input is None else None
+    return [] if array is None or len(array) != len(call.rows) else [each.tobytes() for each in array]
 
 
 def _shown(call: Call) -> list[bytes]:

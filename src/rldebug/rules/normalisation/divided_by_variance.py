@@ -55,7 +55,7 @@ class DividedByVariance(Rule):
     apart: float = 4.0  # of a deviation from 1: otherwise both are about the same
     change: float = 0.003  # by which the factor changes over the audits
     share: float = 0.75  # of audits and elements that agree
-    related: float = 0.98
+    related: float = 0.98  # correlation of an element with what is made of it
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         tried: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64], Event]]] = {}
