@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from rldebug.evidence.script import Audit, Script
 from rldebug.finding import Finding, Severity, Where
 from rldebug.forensics.exploring import discrete, lower_bound, per_action, sampled, upper_bound, valued
-from rldebug.forensics.worlds import training_streams
+from rldebug.forensics.worlds import Stream, evaluation_streams, training_streams
 from rldebug.rule import NotEnough, Rule
+
+_PHASES = 20  # of acting and learning, in which an environment is stepped that is trained in
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +53,10 @@ class ExplorationBeginsAnew(Rule):
     follows: ClassVar[tuple[str, ...]] = ("CKP305", "CKP307")
 
     part: float = 0.5  # of the updates before the file was read, that are looked at on either side of it
-    steps: int = 24  # on either side
+    steps: int = 12  # on either side
     first: int = 400  # after it, before a schedule has come down again
     fallen: float = 0.5  # share of random steps before, at most
-    growth: float = 0.2  # beyond chance
+    growth: float = 0.1  # beyond chance
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         read = sorted(
@@ -67,7 +69,7 @@ class ExplorationBeginsAnew(Rule):
         count = discrete(evidence)
         if not read or count is None or count < 2 or sampled(evidence) or not valued(evidence):
             raise NotEnough("no weights came out of a file amid training, or which steps are random cannot be told")
-        kinds = {(each.get("name"), str(each.get("shape"))) for each in training_streams(evidence)}
+        kinds = {(each.get("name"), str(each.get("shape"))) for each in _trained(evidence)}
         looked = [each for audit in evidence.audits for each in _steps(evidence, audit)]
         if not looked or len(kinds) != 1:
             raise NotEnough("which steps are random cannot be told, or there are several tasks")
@@ -98,11 +100,19 @@ class ExplorationBeginsAnew(Rule):
             raise NotEnough(f"{most} steps were seen on either side of a file that was read, needs {self.steps}")
 
 
+def _trained(script: Script) -> list[Stream]:
+    """Also those of a second sitting, of which fewer rows are found again: they are stepped from update to update."""
+    amid = [each for each in script.streams if int(each.get("phases") or 0) >= _PHASES]
+    main = {each.get("name") for each in training_streams(script)}
+    played = evaluation_streams(script)
+    return [each for each in amid if each.get("name") in main and int(each["index"]) not in played]
+
+
 def _steps(script: Script, audit: Audit) -> Iterator[tuple[int, bool]]:
     """Steps in the environments that are trained in: the number of updates before, and whether each was random: no
     network was asked, or another action than its best was taken."""
     nodes = audit.nodes
-    trained = [int(each["index"]) for each in training_streams(script)]
+    trained = [int(each["index"]) for each in _trained(script)]
     mine = np.isin(nodes.stream, trained) & nodes.acted & ~nodes.phantom & (nodes.phase >= audit.phase)
     if not mine.any():
         return
