@@ -61,7 +61,7 @@ class RowsOverwritten(Rule):
         beside = _beside(evidence, stream)
         lanes = sum(beside.values())
         size = lanes * (self.size if lanes < self.many else self.size // 2)
-        thin = ""
+        thin, judged = 0, False
         for rows_of in (_numbers, _ranges, _shown):  # pictures are compared with pictures
             by_audit: dict[int, list[bytes]] = {}
             for call in _acting(evidence, beside):
@@ -75,9 +75,9 @@ class RowsOverwritten(Rule):
                     if rows_of is _shown and len(set(rows)) >= max(self.size, self.more * lanes)
                 }
             if not by_audit:
-                thin = thin or f"{len(set(seen))} different observations were acted on"
+                thin = max(thin, len(set(seen)))
                 continue
-            thin = ""
+            judged = True
             groups: dict[tuple[str, str], list[tuple[Call, int]]] = {}
             for call in calls_of(evidence):
                 rows = rows_of(call)
@@ -89,8 +89,8 @@ class RowsOverwritten(Rule):
             if found:
                 yield found[0]
                 return
-        if thin:
-            raise NotEnough(thin)
+        if not judged:
+            raise NotEnough(f"{thin} different observations were acted on")
 
     def _judged(self, groups: Mapping[tuple[str, str], list[tuple[Call, int]]], lanes: int) -> Iterator[Finding]:
         for (module, _), calls in groups.items():
