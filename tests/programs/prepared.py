@@ -29,7 +29,7 @@ class Stats:
 
     def __call__(self, obs: Any) -> Any:
         tiny = 1e-8 if self.bug == "tiny deviation" else 0.01
-        x = (np.asarray(obs) - self.mean) / np.maximum(self.deviation, tiny)
+        x = (np.asarray(obs) - self.mean) / np.maximum(self.deviation, tiny) ** (2 if self.bug == "variance" else 1)
         if self.bug == "element lost":
             x[..., 1] = 0
         return x if self.bug == "tiny deviation" else np.clip(x, -10, 10)
@@ -51,7 +51,7 @@ def normalised(bug: str = "", *, steps: int = 200) -> None:
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     make = Alarm if bug == "tiny deviation" else Drift
-    env, stats = make(scale=(100, 1, 0.05)), Stats(bug)
+    env, stats = make(scale=(100, 30, 10)) if bug == "variance" else make(scale=(100, 1, 0.05)), Stats(bug)
     q, slow = net(3), net(3)
     slow.load_state_dict(q.state_dict())
     optimizer = torch.optim.Adam(q.parameters(), 1e-3)

@@ -99,13 +99,13 @@ def steps_of(script: Script) -> tuple[Steps, ...]:
             continue
         mine = np.flatnonzero((nodes.stream == stream) & nodes.acted & ~nodes.phantom & (nodes.phase >= audit.phase))
         mine = mine[np.argsort(nodes.id[mine])][lanes:]
-        if len(mine) < 8 or _blind(script, audit, lanes) > _BLIND * len(mine) / lanes:
+        if len(mine) < 8 or blind(script, audit, lanes) > _BLIND * len(mine) / lanes:
             continue
         found.append(_steps(script, audit, mine))
     return tuple(found)
 
 
-def _blind(script: Script, audit: Audit, lanes: int) -> int:
+def blind(script: Script, audit: Audit, lanes: int) -> int:
     """Calls without gradients of as many rows as there are lanes, on rows that are not known."""
     count = 0
     for event in audit.calls:

@@ -6,7 +6,9 @@ import pytest
 from rldebug.evidence.script import Script
 from rldebug.rules.normalisation.divided_by_variance import DividedByVariance
 from tests.judge import fires, not_enough, quiet
+from tests.programs.data import found, seen
 from tests.programs.made import call, nodes, script
+from tests.watched import watched
 
 
 def made(power: float, scale: tuple[float, ...] = (300.0, 120.0), drift: float = 0.05, audits: int = 5) -> Script:
@@ -39,3 +41,11 @@ def test_quiet_on_constants() -> None:
 
 def test_declines_after_two_audits() -> None:
     not_enough(DividedByVariance(), made(2.0, audits=2))
+
+
+def test_fires_on_a_program_that_does_so() -> None:
+    assert found(DividedByVariance(), seen(watched, "normalised", "variance"))
+
+
+def test_quiet_on_the_same_program_without_it() -> None:
+    quiet(DividedByVariance(), seen(watched, "normalised"))

@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import Call, calls_of, recurrent
@@ -63,8 +61,8 @@ class RowsOverwritten(Rule):
         beside = _beside(evidence, stream)
         lanes = sum(beside.values())
         size = lanes * (self.size if lanes < self.many else self.size // 2)
-        thin = ""
-        for rows_of in (_given, _shown):
+        thin, judged = 0, False
+        for rows_of in (_numbers, _ranges, _shown):  # pictures are compared with pictures
             by_audit: dict[int, list[bytes]] = {}
             for call in _acting(evidence, beside):
                 by_audit.setdefault(call.audit.number, []).extend(rows_of(call))
@@ -77,9 +75,9 @@ class RowsOverwritten(Rule):
                     if rows_of is _shown and len(set(rows)) >= max(self.size, self.more * lanes)
                 }
             if not by_audit:
-                thin = thin or f"{len(set(seen))} different observations were acted on"
+                thin = max(thin, len(set(seen)))
                 continue
-            thin = ""
+            judged = True
             groups: dict[tuple[str, str], list[tuple[Call, int]]] = {}
             for call in calls_of(evidence):
                 rows = rows_of(call)
@@ -91,8 +89,8 @@ class RowsOverwritten(Rule):
             if found:
                 yield found[0]
                 return
-        if thin:
-            raise NotEnough(thin)
+        if not judged:
+            raise NotEnough(f"{thin} different observations were acted on")
 
     def _judged(self, groups: Mapping[tuple[str, str], list[tuple[Call, int]]], lanes: int) -> Iterator[Finding]:
         for (module, _), calls in groups.items():
@@ -132,12 +130,16 @@ def _acting(script: Script, streams: Collection[int]) -> Iterator[Call]:
             yield call
 
 
-def _given(call: Call) -> list[bytes]:
-    """Rows by the numbers in them; by range, mean and spread of each where it is wide."""
-    array = call.input if call.input is not None else call.stats
-    if array is None or len(array) != len(call.rows):
-        return []
-    return [each.tobytes() for each in np.ascontiguousarray(array)]
+def _numbers(call: Call) -> list[bytes]:
+    """Narrow rows by the numbers in them."""
+    array = call.input
+    return [] if array is None or len(array) != len(call.rows) else [each.tobytes() for each in array]
+
+
+def _ranges(call: Call) -> list[bytes]:
+    """Wide rows by range, mean and spread of each."""
+    array = call.stats if call.input is None else None
+    return [] if array is None or len(array) != len(call.rows) else [each.tobytes() for each in array]
 
 
 def _shown(call: Call) -> list[bytes]:

@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from rldebug.evidence.script import Audit, Script
 from rldebug.finding import Finding, Severity, Where
-from rldebug.forensics.exploring import discrete, lower_bound, per_action, sampled, upper_bound, valued
-from rldebug.forensics.worlds import training_streams
+from rldebug.forensics.exploring import blind, discrete, lower_bound, per_action, sampled, upper_bound, valued
+from rldebug.forensics.worlds import Stream, evaluation_streams, training_streams
 from rldebug.rule import NotEnough, Rule
+
+_UNKNOWN = 0.1  # calls that may have been made to act, for each step, without our knowing of which observation
+_PHASES = 20  # of acting and learning, in which an environment is stepped that is trained in
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +25,8 @@ class ExplorationBeginsAnew(Rule):
 
     ## What it checks
     Weights came out of a file in the middle of the run, into a network that gives a value for each action. The share of
-    steps that were taken at random had fallen before; just after it is far higher again, beyond chance.
+    steps that were taken at random had fallen before; just after it is far higher again, beyond chance, and about what
+    it was at the beginning of the run.
 
     ## Why it matters
     What was learned is not followed for as long as the schedule takes to come down once more. The replay fills with
@@ -51,10 +55,11 @@ class ExplorationBeginsAnew(Rule):
     follows: ClassVar[tuple[str, ...]] = ("CKP305", "CKP307")
 
     part: float = 0.5  # of the updates before the file was read, that are looked at on either side of it
-    steps: int = 24  # on either side
+    steps: int = 12  # on either side
     first: int = 400  # after it, before a schedule has come down again
     fallen: float = 0.5  # share of random steps before, at most
-    growth: float = 0.2  # beyond chance
+    growth: float = 0.1  # beyond chance
+    begun: float = 0.7  # of the share at the beginning of the run: one that goes on may rise a little, and no more
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         read = sorted(
@@ -67,7 +72,7 @@ class ExplorationBeginsAnew(Rule):
         count = discrete(evidence)
         if not read or count is None or count < 2 or sampled(evidence) or not valued(evidence):
             raise NotEnough("no weights came out of a file amid training, or which steps are random cannot be told")
-        kinds = {(each.get("name"), str(each.get("shape"))) for each in training_streams(evidence)}
+        kinds = {(each.get("name"), str(each.get("shape"))) for each in _trained(evidence)}
         looked = [each for audit in evidence.audits for each in _steps(evidence, audit)]
         if not looked or len(kinds) != 1:
             raise NotEnough("which steps are random cannot be told, or there are several tasks")
@@ -80,7 +85,7 @@ class ExplorationBeginsAnew(Rule):
             if min(len(before), len(after)) < self.steps or before.mean() > self.fallen:
                 continue
             low, high = upper_bound(int(before.sum()), len(before)), lower_bound(int(after.sum()), len(after))
-            if high < low + self.growth:
+            if high < low + self.growth or after.mean() < self.begun * random[: self.first].mean():
                 continue
             line = note.get("line")
             yield self.finding(
@@ -98,21 +103,34 @@ class ExplorationBeginsAnew(Rule):
             raise NotEnough(f"{most} steps were seen on either side of a file that was read, needs {self.steps}")
 
 
+def _trained(script: Script) -> list[Stream]:
+    """Also those of a second sitting, of which fewer rows are found again: they are stepped from update to update."""
+    amid = [each for each in script.streams if int(each.get("phases") or 0) >= _PHASES]
+    main = {each.get("name") for each in training_streams(script)}
+    played = evaluation_streams(script)
+    return [each for each in amid if each.get("name") in main and int(each["index"]) not in played]
+
+
 def _steps(script: Script, audit: Audit) -> Iterator[tuple[int, bool]]:
     """Steps in the environments that are trained in: the number of updates before, and whether each was random: no
     network was asked, or another action than its best was taken."""
     nodes = audit.nodes
-    trained = [int(each["index"]) for each in training_streams(script)]
+    trained = [int(each["index"]) for each in _trained(script)]
     mine = np.isin(nodes.stream, trained) & nodes.acted & ~nodes.phantom & (nodes.phase >= audit.phase)
-    if not mine.any():
+    lanes = len(set(zip(nodes.stream[mine].tolist(), nodes.lane[mine].tolist(), strict=True)))
+    if not mine.any() or blind(script, audit, lanes) > _UNKNOWN * mine.sum() / lanes:
         return
+    asked = np.zeros(len(nodes), dtype=bool)
     best: NDArray[np.int64] = np.full(len(nodes), -1, dtype=np.int64)
     for event in audit.acting:
         rows, output = event.arrays.get("rows"), event.arrays.get("output0")
-        if rows is None or output is None or str(event["module"]) not in valued(script):
+        if rows is None:
+            continue
+        places = nodes.index(rows)
+        asked[places[places >= 0]] = True
+        if output is None or str(event["module"]) not in valued(script):
             continue
         values = per_action(script, output)
-        places = nodes.index(rows)
         if len(values) != len(rows) or values.ndim != 2:
             continue
         best[places[places >= 0]] = values[places >= 0].argmax(axis=1)
@@ -120,6 +138,6 @@ def _steps(script: Script, audit: Audit) -> Iterator[tuple[int, bool]]:
     begun: set[tuple[int, int]] = set()
     for place in np.flatnonzero(mine).tolist():
         lane = (int(nodes.stream[place]), int(nodes.lane[place]))
-        if lane in begun or best[place] >= 0:
+        if best[place] >= 0 or (lane in begun and not asked[place]):
             yield int(nodes.update[place]), bool(best[place] != nodes.action[place, 0])
         begun.add(lane)

@@ -44,6 +44,7 @@ class ScheduleBeginsAnew(Rule):
     reads: ClassVar[str] = "Script"
 
     fallen: float = 0.9  # of the first rate, and less, at the end of a part
+    same: float = 0.05  # by which the two first rates may differ: a schedule may have moved on before the first step
     parts: int = 2  # of the training, each with an optimizer of its own
 
     def check(self, evidence: Script) -> Iterator[Finding]:
@@ -59,7 +60,7 @@ class ScheduleBeginsAnew(Rule):
         for group in alike.values():
             for before, now in pairwise(group):
                 fell = before[2] < self.fallen * before[1]
-                if now[0] in loaded and fell and abs(now[1] - before[1]) <= 1e-6 * before[1]:
+                if now[0] in loaded and fell and abs(now[1] - before[1]) <= self.same * before[1]:
                     yield self.finding(
                         "the learning rate begins anew when training goes on from a checkpoint",
                         where=Where(),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rldebug.evidence.script import Event, Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.inputs import inputs_of
+from rldebug.forensics.worlds import training_streams
 from rldebug.rule import NotEnough, Rule
 
 
@@ -55,7 +56,7 @@ class DividedByVariance(Rule):
     apart: float = 4.0  # of a deviation from 1: otherwise both are about the same
     change: float = 0.003  # by which the factor changes over the audits
     share: float = 0.75  # of audits and elements that agree
-    related: float = 0.98
+    related: float = 0.98  # correlation of an element with what is made of it
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         tried: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64], Event]]] = {}
@@ -73,6 +74,9 @@ class DividedByVariance(Rule):
             if len(looks) < self.audits:
                 continue
             factors, spreads = np.stack([each for each, _, _ in looks]), np.stack([each for _, each, _ in looks])
+            whole = _over_the_run(evidence, factors.shape[1])
+            if whole is not None:  # of few rows that follow one another, an audit sees a part of the spread only
+                spreads = np.where(np.isfinite(spreads), whole, np.nan)
             left, given = np.abs(np.log(factors * spreads**2)), np.abs(np.log(factors * spreads))
             known = np.isfinite(left)
             right = (left <= np.log(self.about)) & (given >= np.log(self.apart))
@@ -90,3 +94,10 @@ class DividedByVariance(Rule):
                 confidence=0.94,
             )
             return
+
+
+def _over_the_run(script: Script, width: int) -> NDArray[np.float64] | None:
+    """Deviation of each element over all observations, by what the environments counted."""
+    found = [(each.get("obs") or {}).get("std") for each in training_streams(script)]
+    known = [np.array(each, dtype=np.float64) for each in found if each is not None and len(each) == width]
+    return np.asarray(np.mean(known, axis=0)) if known and np.min(known) > 0 else None

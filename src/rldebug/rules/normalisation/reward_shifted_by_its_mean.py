@@ -51,6 +51,7 @@ class RewardShiftedByItsMean(Rule):
     reads: ClassVar[str] = "Script"
 
     shift: float = 0.02  # of the spread of rewards
+    settles: float = 0.01  # by which what is taken off moves: a constant is a choice
     moves: float = 2e-3  # by which the factor changes within a batch: one for the whole batch scales the returns
     terminated: int = 8  # episodes
     share: float = 0.2  # of all episodes, that ended by what happened in them
@@ -77,7 +78,9 @@ class RewardShiftedByItsMean(Rule):
             if formula is None or not self._moving(steps, factor) or spread <= 0:
                 continue
             known = off[np.isfinite(off)]
-            if float(np.median(np.abs(known))) < self.shift * spread:
+            middle = float(np.median(np.abs(known)))
+            # A wage for every step that the program adds itself stays what it is.
+            if middle < self.shift * spread or float(np.ptp(known)) < self.settles * middle:
                 continue
             yield self.finding(
                 "a running mean is subtracted from rewards",
