@@ -201,7 +201,7 @@ def _rows(term: Event) -> int:
     """Of which a term is; each of them may be several numbers, as what a model predicts of an observation is."""
     rows, given = int(term["rows"]), term.get("first_input_shape") or ()
     fed = math.prod(int(each) for each in given[:-1]) if len(given) > 1 else 0
-    return fed if 0 < fed < rows and rows % fed == 0 else rows
+    return fed if 0 < fed < rows and rows % fed == 0 and len(term.arrays.get("rows", ())) == fed else rows
 
 
 _LEARNED = ("policy", "regression", "classification")
