@@ -18,8 +18,8 @@ class OptimizerHoldsOtherParameters(Rule):
 
     ## What it checks
     At every step that was seen of an optimizer, none of its parameters has a gradient; and losses lead to a network
-    that no optimizer holds and that never changes. Or: none of the optimizers of the program ever has a gradient, and no
-    step changes anything, while losses lead to tensors that none of them holds. Exact.
+    that no optimizer holds and that never changes. Or: none of the optimizers of the program ever has a gradient, and
+    no step changes anything, while losses lead to tensors that none of them holds. Exact.
 
     ## Why it matters
     Nothing is learned, while losses are computed and steps are taken.
@@ -58,7 +58,7 @@ class OptimizerHoldsOtherParameters(Rule):
             yield self.finding(
                 f"optimizer {name} holds nothing that a loss leads to",
                 where=step.where,
-                seen=f"no gradient in any of its {step['of']} tensors at {count} of {count} steps; no weight changed",
+                seen=f"no gradient in any of its {step['of']} tensors at {count} of {count} steps, no weight changed",
                 expected="the parameters that the losses lead to",
                 help="give it the tensors that the loss is computed from; copies and stacks are others",
                 confidence=0.95,
