@@ -1,8 +1,9 @@
+import numpy as np
 from tests.programs.policies import ppo
 from tests.rules.action_sampling.test_trained_action_not_executed import q_learning
 from tests.watched import watched
 
-from rldebug.evidence.script import Script
+from rldebug.evidence.script import Audit, Event, Script
 from rldebug.forensics.program import program_of
 from rldebug.forensics.roles import roles_of
 from rldebug.recorded import untraced
@@ -34,3 +35,17 @@ def test_where_no_row_is_traced_an_evaluation_with_more_steps_is_not_what_is_lea
     played = {"index": 1, "steps": 830, "phases": 2}
     assert roles_of(Script([], {"stream": {"0": trained, "1": played}})).stream == 0
     assert roles_of(Script([], {"stream": {"0": {**trained, "phases": 3}, "1": played}})).stream == 1
+
+
+def term(kind, *reached, **arrays):
+    return Event(1, "term", 0, 0, {"kind": kind, "reached": list(reached)}, arrays)
+
+
+def test_values_of_actions_that_are_pushed_as_they_are_make_no_actor():
+    regression = term("regression", "net", index=np.zeros(4))
+    conservative = Audit(0, 0, 0, 0, None, (regression, term("output", "net")))
+    roles = roles_of(Script([conservative]))
+    assert not roles.policy
+    assert roles.family == "q-learning"
+    together = Audit(0, 0, 0, 0, None, (term("regression", "agent"), term("output", "agent")))
+    assert roles_of(Script([together])).policy == {"agent"}  # an actor and its critic in one

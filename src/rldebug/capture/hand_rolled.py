@@ -247,7 +247,7 @@ def _in_front(begun: Any, obs: Any) -> bool:
 def _shape(value: Any) -> tuple[int, ...] | None:
     """None of what is no array, and of lists of different lengths."""
     try:
-        return np.shape(value)
+        return tuple(map(int, np.shape(value)))
     except ValueError:
         return None
 

@@ -204,7 +204,9 @@ def _rows(term: Event) -> int:
     """Of which a term is; each of them may be several numbers, as what a model predicts of an observation is."""
     rows, given = int(term["rows"]), term.get("first_input_shape") or ()
     fed = math.prod(int(each) for each in given[:-1]) if len(given) > 1 else 0
-    return fed if 0 < fed < rows and rows % fed == 0 else rows
+    said = list((term.get("shapes") or {}).get("prediction") or [1])
+    several = len(said) == len(given) and said[:-1] == list(given[:-1]) and "index" not in term.arrays
+    return fed if several and 0 < fed < rows and rows == fed * int(said[-1]) else rows
 
 
 _LEARNED = ("policy", "regression", "classification")

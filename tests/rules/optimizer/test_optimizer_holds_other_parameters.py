@@ -54,3 +54,18 @@ def test_fires_on_an_optimizer_of_the_target_network(monkeypatch: pytest.MonkeyP
         "optimizer adam does not hold the network that learns"
     ]
     assert not list(rule.check(exchanged(0)))
+
+
+def stacked(strays: int, **more: Any) -> Any:
+    """Losses that lead to tensors of no network, and an optimizer of the networks they were stacked from."""
+    loss = learning.loss([])
+    term: Any = ("term", {"kind": "policy", "reached": [], "strays": strays, "rows": 8}, {})
+    events: Any = [loss, term, learning.step("adam", {}, without=4, change=0.0, **more)]
+    things: Any = {"module": {}, "optimizer": {"adam": learning.optimizer({})}}
+    return learning.script(events * 4, events * 4, **things)
+
+
+def test_fires_on_an_optimizer_of_what_the_stacked_weights_were_copied_from() -> None:
+    (found,) = rule.check(stacked(4))
+    assert "holds nothing that a loss leads to" in found.message
+    assert not list(rule.check(stacked(0)))

@@ -18,7 +18,8 @@ class OptimizerHoldsOtherParameters(Rule):
 
     ## What it checks
     At every step that was seen of an optimizer, none of its parameters has a gradient; and losses lead to a network
-    that no optimizer holds and that never changes. Exact.
+    that no optimizer holds and that never changes. Or: none of the optimizers of the program ever has a gradient, and
+    no step changes anything, while losses lead to tensors that none of them holds. Exact.
 
     ## Why it matters
     Nothing is learned, while losses are computed and steps are taken.
@@ -45,11 +46,24 @@ class OptimizerHoldsOtherParameters(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
 
+    steps: int = 8  # that were seen, where none of the optimizers has gradients
+
     def check(self, evidence: Script) -> Iterator[Finding]:
         if not any(evidence.events("step")):
             raise NotEnough("no step was seen")
         left = [each for each in orphans(evidence) if each.whole]
-        for name, step, count in starved(evidence):
+        none = list(starved(evidence))
+        if not left and none and self._all_starve(evidence, {name for name, _, _ in none}):
+            name, step, count = none[0]
+            yield self.finding(
+                f"optimizer {name} holds nothing that a loss leads to",
+                where=step.where,
+                seen=f"no gradient in any of its {step['of']} tensors at {count} of {count} steps, no weight changed",
+                expected="the parameters that the losses lead to",
+                help="give it the tensors that the loss is computed from; copies and stacks are others",
+                confidence=0.95,
+            )
+        for name, step, count in none:
             if left:
                 created = evidence.optimizers.get(name, {}).get("created")
                 yield self.finding(
@@ -62,3 +76,11 @@ class OptimizerHoldsOtherParameters(Rule):
                     help="make the optimizer after the network, from the parameters of that very object",
                     confidence=0.97,
                 )
+
+    def _all_starve(self, script: Script, starving: set[str]) -> bool:
+        """Whether nothing is ever changed by any of them."""
+        steps = [each for _, each in script.events("step")]
+        still = all(each["optimizer"] in starving and each.get("change") == 0.0 for each in steps)
+        audits = {audit.number for audit, _ in script.events("step")}
+        strays = any(int(term.get("strays") or 0) > 0 for _, term in script.events("term"))  # what it should hold
+        return still and len(steps) >= self.steps and len(audits) > 1 and strays
