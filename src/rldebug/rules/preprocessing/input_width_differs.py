@@ -62,7 +62,7 @@ class InputWidthDiffers(Rule):
         yield self.finding(
             "the network was fed another width than its first layer takes",
             where=evidence.where,
-            seen=f"{evidence.said}{fed}{f'; observations are {tuple(spaces[0])}' if spaces else ''}",
+            seen=f"{evidence.said}{fed}{f'; the space says that observations are {tuple(spaces[0])}' if spaces else ''}",
             expected=f"{layer['weight']['shape'][-1]} numbers in the last axis"
             if layer.get("weight")
             else "shapes that fit",
