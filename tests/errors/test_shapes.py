@@ -619,6 +619,7 @@ def flattened_in_the_network():
     network = Fixed()
     return network(torch.zeros(1, 4, 7, 7))
 
+
 # ── followed to the line that made it ───────────────────────────────────────────────────────────────────────────────
 
 

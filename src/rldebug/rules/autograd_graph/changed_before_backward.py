@@ -57,7 +57,9 @@ class ChangedBeforeBackward(Rule):
         name, optimizer = str(graph.get("name", "")), str(graph.get("optimizer", ""))
         stale = graph.get("stale") or {}
         if stale and optimizer:
-            message = f"{stale['name']} is of an earlier pass: {optimizer}.step() has changed {network or 'a network'} since"
+            message = (
+                f"{stale['name']} is of an earlier pass: {optimizer}.step() has changed {network or 'a network'} since"
+            )
         elif graph.get("what") == "weight" and optimizer:
             message = f"{optimizer}.step() changed {network or 'a network'} before this loss was propagated"
         elif network:
@@ -110,7 +112,9 @@ def _renewed(stale: Mapping[str, Any], loss: str) -> str:
     """What to do with that which an earlier pass of the loop has made."""
     name, pattern = stale["name"], stale["pattern"]
     if pattern == "handed on":
-        return f"compute {name} anew with the weights as they are now, instead of taking it over in line {stale['line']}"
+        return (
+            f"compute {name} anew with the weights as they are now, instead of taking it over in line {stale['line']}"
+        )
     if pattern in ("recurrent state", "sum"):
         return f"detach {name} where a pass begins, or {loss} reaches into the pass before; leave out retain_graph=True"
     return (

@@ -57,6 +57,10 @@ class PlaceNotFilled(Rule):
             seen=f"{evidence.said}; {name} holds {holds}: {last}; drawn in {shown(evidence, graph['drawn'])}",
             expected=f"places from 0 to {holds - 1}" if holds else "a row to draw",
             help=f"draw below len({name}), not below its capacity"
-            + ("; random.randint(a, b) includes b: randrange(len(…)) does not" if index == holds or graph.get("inclusive") else ""),
+            + (
+                "; random.randint(a, b) includes b: randrange(len(…)) does not"
+                if index == holds or graph.get("inclusive")
+                else ""
+            ),
             confidence=0.9,
         )
