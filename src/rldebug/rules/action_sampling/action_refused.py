@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crashes.facts import Fact
 from rldebug.evidence.crashes.bound import Bound, bound
+from rldebug.evidence.crashes.facts import Fact
 from rldebug.evidence.crashes.lines import at_origin
 from rldebug.evidence.crashes.place import place
 from rldebug.evidence.crashes.signs import told

@@ -132,8 +132,8 @@ def _help(crash: Crash, network: str) -> str:
         return f"{loss} still reaches into the pass before: detach what is carried over, leave out retain_graph=True"
     if graph.get("last_pass"):
         return (
-            f"{loss} was computed from something of the pass before, of the weights as they were then: compute that anew, "
-            "or detach it where it is data"
+            f"{loss} was computed from something of the pass before, of the weights as they were then: compute that "
+            "anew, or detach it where it is data"
         )
     if graph.get("optimizer") and graph.get("changed"):
         line = graph["changed"]["line"]

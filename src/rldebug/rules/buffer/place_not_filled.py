@@ -51,8 +51,9 @@ class PlaceNotFilled(Rule):
         graph = evidence.graph
         name, holds, index = graph["name"] or "the buffer", graph["holds"], graph["index"]
         last = f"the last of them is {holds - 1}" if holds else "it is empty"
+        which = "a place beyond the last" if index is None else f"place {index}"
         yield self.finding(
-            f"{'a place beyond the last' if index is None else f'place {index}'} of {name} was drawn, which holds {holds} rows",
+            f"{which} of {name} was drawn, which holds {holds} rows",
             where=at(evidence, graph["drawn"]),
             seen=f"{evidence.said}; {name} holds {holds}: {last}; drawn in {shown(evidence, graph['drawn'])}",
             expected=f"places from 0 to {holds - 1}" if holds else "a row to draw",
