@@ -55,9 +55,9 @@ def attribute_facts(scene: Scene) -> Fact:
 
 def _asked_of(place: Place, name: str) -> Iterator[tuple[str, Any]]:
     for node in _on_line(place):
-        if isinstance(node, ast.Attribute) and node.attr == name and (path := dotted(node.value)):
-            if (value := place.value(node.value)) is not None:
-                yield path, value
+        path = dotted(node.value) if isinstance(node, ast.Attribute) and node.attr == name else ""
+        if path and (value := place.value(node.value)) is not None:  # type: ignore[attr-defined]
+            yield path, value
 
 
 def _on_line(place: Place) -> Iterator[ast.AST]:
@@ -138,7 +138,7 @@ def _drawn(place: Place, name: str, deep: int = 3) -> ast.AST | None:
         if names & _DRAWS:
             return at
         for each in ast.walk(value):
-            if deep and isinstance(each, ast.Name) and each.id != name:
-                if (found := _drawn(place, each.id, deep - 1)) is not None:
-                    return found
+            known = deep and isinstance(each, ast.Name) and each.id != name
+            if known and (found := _drawn(place, each.id, deep - 1)) is not None:  # type: ignore[attr-defined]
+                return found
     return None
