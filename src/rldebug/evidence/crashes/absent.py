@@ -36,6 +36,8 @@ def attribute_facts(scene: Scene) -> Fact:
     if asked is None or not scene.stack:
         return {}
     kind, name = asked.groups()
+    if name.endswith("_space"):
+        return {}  # what makes an environment one: that has a rule of its own
     place = scene.stack[0]
     for path, owner in _asked_of(place, name):
         if type(owner).__name__ != kind or not _is_users(type(owner)):

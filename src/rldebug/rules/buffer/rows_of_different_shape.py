@@ -75,6 +75,6 @@ class RowsOfDifferentShape(Rule):
 
 _SCALARS = "make a row of scalars with torch.stack: torch.cat needs an axis"
 _ROWS = (
-    "put episodes of different length end to end with np.concatenate or torch.cat, or pad them with pad_sequence; join only "
-    "rows of the same steps"
+    "put episodes of different length end to end with np.concatenate or torch.cat, or pad them with pad_sequence; "
+    "join only rows of the same steps"
 )
