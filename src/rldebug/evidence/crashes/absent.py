@@ -109,8 +109,8 @@ def place_facts(scene: Scene) -> Fact:
             continue  # its keys are not the numbers of places
         drawn = _drawn(place, node.slice.id)
         if drawn is not None:
-            told: Fact = {"fault": "place", "name": dotted(node.value), "holds": len(held), "index": index}
-            return {**told, "drawn": line_told(place, drawn)}
+            found: Fact = {"fault": "place", "name": dotted(node.value), "holds": len(held), "index": index}
+            return {**found, "drawn": line_told(place, drawn)}
     return {}
 
 
