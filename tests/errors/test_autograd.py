@@ -724,6 +724,40 @@ def reduced_over_time_only():
     (gain - 0.01 * bonus).backward()
 
 
+@raises("M001 two heads of one body", "GRA401", "two losses of one forward pass", "add the losses")
+def heads_of_one_body():
+    class Heads(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body, self.pi, self.v = nn.Sequential(nn.Linear(4, 8), nn.Tanh()), nn.Linear(8, 2), nn.Linear(8, 1)
+
+        def forward(self, obs):
+            z = self.body(obs)
+            return torch.log_softmax(self.pi(z), -1), self.v(z).squeeze(-1)
+
+    net, returns = Heads(), torch.randn(6)
+    logp, values = net(torch.randn(6, 4))
+    actor_loss = -(logp[:, 0] * (returns - values).detach()).mean()
+    critic_loss = F.mse_loss(values, returns)
+    actor_loss.backward()  # here
+    critic_loss.backward()
+
+
+@raises("M003 log-probs in an array", "GRA403", "detach() and numpy() cut", "stack")
+def log_probs_in_an_array():
+    def collect(policy):
+        kept = np.zeros(5, np.float32)
+        for step in range(5):
+            dist = Categorical(logits=policy(torch.randn(4)))
+            kept[step] = dist.log_prob(dist.sample()).detach().numpy()  # here
+        return kept, np.ones(5, np.float32)
+
+    actor = mlp()
+    logp, gain = collect(actor)
+    loss = -(torch.from_numpy(logp) * torch.from_numpy(gain)).mean()
+    loss.backward()
+
+
 # ── M004: changed in place ──────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -868,6 +902,79 @@ def retained_over_the_step():
         loss = head(h).square().mean()
         optim.zero_grad()
         loss.backward(retain_graph=True)
+        optim.step()  # here
+
+
+@raises("M004 in a forward() that has returned", "GRA402", "share", "share *=", "new tensor")
+def changed_in_a_forward():
+    class Masked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Linear(4, 4)
+
+        def forward(self, x):
+            share = F.softmax(self.body(x), dim=-1)
+            share *= torch.ones(4)  # here
+            return share
+
+    model = Masked()
+    model(torch.randn(3, 4))[:, 0].log().sum().backward()
+
+
+@raises("M004 of a layer's width", "GRA402", "share")
+def no_parameter_is_accused_for_its_shape():
+    policy = nn.Linear(4, 4)  # its bias has been changed in place once, when it was made, and has the shape of this
+    share = torch.softmax(policy(torch.randn(4)), dim=-1)
+    total = share.log().sum()
+    share += 1.0  # here
+    total.backward()
+
+
+@raises("M004 handed on", "GRA402", "value is of an earlier pass", "opt.step()", "anew")
+def value_of_the_pass_before():
+    critic = mlp(outputs=1)
+    opt = torch.optim.SGD(critic.parameters(), lr=0.1)
+    value = critic(torch.randn(1, 4))
+    for _ in range(3):
+        following = critic(torch.randn(1, 4))
+        error = (1.0 + following.detach() - value).square().sum()
+        opt.zero_grad()
+        error.backward()
+        opt.step()
+        value = following  # here
+
+
+@raises("M004 kept by an agent", "GRA402", "self.last is of an earlier pass", "anew")
+def value_of_the_call_before():
+    class Agent:
+        def __init__(self):
+            self.critic, self.last = mlp(outputs=1), None
+            self.opt = torch.optim.SGD(self.critic.parameters(), lr=0.1)
+
+        def learn(self, obs):
+            value = self.critic(obs)
+            if self.last is not None:
+                self.opt.zero_grad()
+                (1.0 + value.detach() - self.last).square().sum().backward()
+                self.opt.step()
+            self.last = value  # here
+
+    agent = Agent()
+    for _ in range(4):
+        agent.learn(torch.randn(1, 4))
+
+
+@raises("M004 a step for each log-prob", "GRA402", "logps is of an earlier pass", "add up the losses")
+def a_step_for_each_log_prob():
+    rnn, head = nn.GRUCell(4, 8), nn.Linear(8, 2)
+    optim = torch.optim.SGD([*rnn.parameters(), *head.parameters()], lr=0.1)
+    h, logps = torch.zeros(1, 8), []
+    for _ in range(3):
+        h = rnn(torch.randn(1, 4), h)
+        logps.append(torch.log_softmax(head(h), -1)[0, 0])
+    for logp, gain in zip(logps, (1.0, 0.5, 0.2), strict=True):
+        optim.zero_grad()
+        (-logp * gain).backward(retain_graph=True)
         optim.step()  # here
 
 

@@ -620,6 +620,109 @@ def flattened_in_the_network():
     return network(torch.zeros(1, 4, 7, 7))
 
 
+# ── followed to the line that made it ───────────────────────────────────────────────────────────────────────────────
+
+
+class Clock(gym.Wrapper):
+    """Adds a number to the observation, and leaves the space as it was."""
+
+    def __init__(self, env):
+        super().__init__(env)
+
+    def reset(self, **given):
+        obs, info = self.env.reset(**given)
+        return np.append(obs, 0.0).astype(np.float32), info
+
+    def step(self, action):
+        obs, *rest = self.env.step(action)
+        return np.append(obs, 1.0).astype(np.float32), *rest
+
+
+@raises("M025 wider than declared", "PRE407", "gives observations of (5,)", "says (4,)", "let Clock", text_too=False)
+def observations_wider_than_declared():
+    env = Clock(gym.make("CartPole-v1"))
+    policy = nn.Linear(env.observation_space.shape[0], 2)
+    obs, _ = env.reset(seed=0)
+    policy(torch.from_numpy(obs))
+
+
+@raises("M025 widened by hand", "PRE401", "(5,) float32")
+def observations_widened_by_hand():
+    env = gym.make("CartPole-v1")
+    policy = nn.Linear(env.observation_space.shape[0], 2)
+    obs, _ = env.reset(seed=0)
+    obs = np.append(obs, 0.5).astype(np.float32)
+    policy(torch.from_numpy(obs))  # here
+
+
+@raises("M041 flat actions", "NET430", "an axis less", "unsqueeze(-1)", text_too=False)
+def flat_actions_joined():
+    class Critic(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Linear(4, 1)
+
+        def forward(self, obs, act):
+            return self.body(torch.cat([obs, act], dim=-1))
+
+    def batch():
+        obs = torch.zeros(6, 3)
+        act = torch.tensor([0.1] * 6)  # here
+        return obs, act
+
+    obs, act = batch()
+    Critic()(obs, act)
+
+
+@raises("M042 one row", "NET404", "one of one row", "for 4 rows", text_too=False)
+def state_of_one_row():
+    memory, n_envs = nn.GRU(3, 16), 4
+    state = torch.zeros(1, 1, 16).clone()  # here
+    for _ in range(2):
+        _, state = memory(torch.zeros(1, n_envs, 3), state)
+
+
+@raises("M035 next values", "DIS430", "values without its first row", "last_value", text_too=False)
+def next_values_without_the_last():
+    rewards, values, dones = torch.zeros(8), torch.zeros(8), torch.zeros(8)
+    following = values[1:]  # here
+    return rewards + 0.99 * following * (1 - dones) - values
+
+
+@raises("M032 below 0", "ACT404", "below the first output", "and not the action that it stands for", text_too=False)
+def commands_for_outputs():
+    q_net, chosen = nn.Linear(3, 3), torch.tensor([[-1], [0], [1]])
+    return q_net(torch.zeros(3, 3)).gather(1, chosen)  # here
+
+
+@raises("M078 features", "NET402", "gives 8 features", "features_dim says 6", text_too=False)
+def features_that_are_not_declared():
+    class Features(nn.Module):
+        def __init__(self, features_dim):
+            super().__init__()
+            self._features_dim = features_dim
+            self.body = nn.Sequential(nn.Linear(4, 8), nn.ReLU())  # here
+
+        def forward(self, obs):
+            return self.body(obs)
+
+    extractor = Features(6)
+    head = nn.Linear(extractor._features_dim, 2)
+    return nn.Sequential(extractor, head)(torch.zeros(5, 4))
+
+
+@raises("M063 predicted pair", "ACT403", "action is a pair", "action, _ =", text_too=False)
+def predicted_pair_is_stepped():
+    class Model:
+        def predict(self, obs, deterministic=False):
+            return np.array(1), None
+
+    model, env = Model(), gym.make("CartPole-v1")
+    obs, _ = env.reset(seed=0)
+    action = model.predict(obs, deterministic=True)  # here
+    env.step(action)
+
+
 @pytest.mark.parametrize("case", cases_in(globals()), ids=lambda case: case.id)
 def test_it_is_explained(case):
     check(case)

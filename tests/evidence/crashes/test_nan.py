@@ -92,3 +92,28 @@ def test_none_is_told_where_all_is_finite_or_infinity_is_meant():
 def test_code_without_a_source_is_passed_over():
     names: dict[str, object] = {"torch": torch}
     assert crashed(lambda: exec("x = torch.zeros(2) / 0\nraise ValueError('NaN')", names)).nan is None
+
+
+def test_a_standard_deviation_of_many_finite_numbers_is_not_blamed():
+    def program():
+        gains = torch.full((6, 2), 1e30)
+        adv = gains * gains - gains * gains  # infinity less infinity
+        adv = (adv - adv.mean()) / (adv.std() + 1e-6)
+        gains = None
+        end(adv)
+
+    told = crashed(program).nan
+    assert told is None or "a standard deviation" not in told["by"]
+
+
+def test_a_squared_error_that_overflows_has_grown():
+    def program():
+        policy = nn.Linear(2, 2)
+        optimizer = torch.optim.SGD(policy.parameters(), lr=0.01)
+        loss = (policy(torch.ones(3, 2)) * 1e30).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        return Categorical(logits=policy(torch.ones(3, 2)))
+
+    nan = crashed(program).nan
+    assert (nan["odd"], nan["by"], nan["grown"]) == ("inf", [], True)

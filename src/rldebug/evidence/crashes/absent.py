@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections import deque
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from rldebug.evidence.crashes.facts import Fact, attributes, is_module, kind_of
 from rldebug.evidence.crashes.origin import is_own
 from rldebug.evidence.crashes.scene import Scene
-from rldebug.evidence.crashes.source import Place, bindings, first_argument, latest, line_told, methods_of, node_at
+from rldebug.evidence.crashes.source import Place, bindings, first_argument, latest, line_told, methods_of
 from rldebug.syntax.names import dotted
 from rldebug.syntax.places import Function, own_nodes
 
@@ -35,6 +36,8 @@ def attribute_facts(scene: Scene) -> Fact:
     if asked is None or not scene.stack:
         return {}
     kind, name = asked.groups()
+    if name.endswith("_space"):
+        return {}  # what makes an environment one: that has a rule of its own
     place = scene.stack[0]
     for path, owner in _asked_of(place, name):
         if type(owner).__name__ != kind or not _is_users(type(owner)):
@@ -53,11 +56,18 @@ def attribute_facts(scene: Scene) -> Fact:
 
 
 def _asked_of(place: Place, name: str) -> Iterator[tuple[str, Any]]:
-    statement = node_at(place, place.line or 0)
-    for node in ast.walk(statement) if statement is not None else ():
-        if isinstance(node, ast.Attribute) and node.attr == name and (path := dotted(node.value)):
-            if (value := place.value(node.value)) is not None:
-                yield path, value
+    for node in _on_line(place):
+        path = dotted(node.value) if isinstance(node, ast.Attribute) and node.attr == name else ""
+        if path and (value := place.value(node.value)) is not None:  # type: ignore[attr-defined]
+            yield path, value
+
+
+def _on_line(place: Place) -> Iterator[ast.AST]:
+    """The nodes of a function on the line that failed: several statements may stand there."""
+    line = place.line or 0
+    for node in own_nodes(place.scope):
+        if getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", None) or 0):
+            yield node
 
 
 def _is_users(kind: type) -> bool:
@@ -86,8 +96,9 @@ def place_facts(scene: Scene) -> Fact:
     if not scene.stack:
         return {}
     place = scene.stack[0]
-    statement = node_at(place, place.line or 0)
-    for node in ast.walk(statement) if statement is not None else ():
+    for node in _on_line(place):
+        if isinstance(node, ast.Subscript) and (told := _drawn_in_place(place, node)):
+            return told
         if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Name):
             continue
         held, index = place.value(node.value), place.value(node.slice)
@@ -98,9 +109,21 @@ def place_facts(scene: Scene) -> Fact:
             continue  # its keys are not the numbers of places
         drawn = _drawn(place, node.slice.id)
         if drawn is not None:
-            told: Fact = {"fault": "place", "name": dotted(node.value), "holds": len(held), "index": index}
-            return {**told, "drawn": line_told(place, drawn)}
+            found: Fact = {"fault": "place", "name": dotted(node.value), "holds": len(held), "index": index}
+            return {**found, "drawn": line_told(place, drawn)}
     return {}
+
+
+def _drawn_in_place(place: Place, node: ast.Subscript) -> Fact:
+    """`rows[random.randint(0, len(rows))]`: which it was is not known, only that it was beyond the last."""
+    held = place.value(node.value)
+    if not isinstance(node.slice, ast.Call) or not isinstance(held, list | tuple | deque):
+        return {}
+    called = node.slice.func.attr if isinstance(node.slice.func, ast.Attribute) else dotted(node.slice.func)
+    if called not in _DRAWS:
+        return {}
+    told: Fact = {"fault": "place", "name": dotted(node.value), "holds": len(held), "index": None}
+    return {**told, "drawn": line_told(place, node), "inclusive": called == "randint"}
 
 
 def _drawn(place: Place, name: str, deep: int = 3) -> ast.AST | None:
@@ -117,7 +140,7 @@ def _drawn(place: Place, name: str, deep: int = 3) -> ast.AST | None:
         if names & _DRAWS:
             return at
         for each in ast.walk(value):
-            if deep and isinstance(each, ast.Name) and each.id != name:
-                if (found := _drawn(place, each.id, deep - 1)) is not None:
-                    return found
+            known = deep and isinstance(each, ast.Name) and each.id != name
+            if known and (found := _drawn(place, each.id, deep - 1)) is not None:  # type: ignore[attr-defined]
+                return found
     return None

@@ -157,7 +157,15 @@ def _class_at(tree: ast.Module, line: int) -> ast.ClassDef | None:
 
 
 def _bound(tree: ast.Module, function: ast.AST, frame: Frame, name: str) -> Bound | None:
-    found = sorted(bindings(function, name), key=lambda each: each[0].lineno)
+    inner = {
+        id(part)
+        for each in ast.walk(function)
+        if isinstance(each, Function) and each is not function
+        for part in ast.walk(each)
+    }
+    found = sorted(
+        (each for each in bindings(function, name) if id(each[0]) not in inner), key=lambda each: each[0].lineno
+    )
     # `x = f(x)` that fails binds nothing. What stands behind the line ran before it only in a loop: the second choice.
     before = [each for each in found if each[0].lineno <= frame.line and not _fails(each[0], frame.line)]
     behind = [each for each in found if each[0].lineno > frame.line]

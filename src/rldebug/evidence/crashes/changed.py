@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rldebug.evidence.crashes.facts import Fact, is_module
-from rldebug.evidence.crashes.made import carried, handed_on, is_old, repeat_of
+from rldebug.evidence.crashes.made import Made, carried, handed_on, is_old, repeat_of
 from rldebug.evidence.crashes.named import Named, modules, optimizers, parameter_name, tensors
 from rldebug.evidence.crashes.scene import Scene, Step, line_of, steps_before
 from rldebug.evidence.crashes.source import (
@@ -124,8 +124,6 @@ def _weight_facts(scene: Scene, weight: Any) -> Fact:
 def _from_before(scene: Scene) -> Fact:
     """What the loss was computed from that an earlier pass of the loop has made, with the weights of then."""
     repeat = repeat_of(scene.stack)
-    if repeat is None:
-        return {}
     within, roots = walk(scene.roots).nodes, {id(each) for each in scene.roots}
     found: list[tuple[int, int, Fact]] = []
     for aliases in scene.aliases.values():
@@ -136,7 +134,7 @@ def _from_before(scene: Scene) -> Fact:
         if known is None:
             continue
         alias, made = known
-        if handed_on(made, scene.stack, repeat):
+        if handed_on(made, scene.stack, repeat) or _of_last_call(scene, alias, made):
             order, pattern = 1, "handed on"
         elif is_old(made, scene.stack, repeat):
             how = carried(made, scene.stack, repeat)
@@ -147,6 +145,13 @@ def _from_before(scene: Scene) -> Fact:
         facts: Fact = {"name": alias.kept, "pattern": pattern, **line_of(made, node)}
         found.append((order, -int(node._sequence_nr()), facts))
     return {"stale": min(found, key=lambda each: each[:2])[2]} if found else {}
+
+
+def _of_last_call(scene: Scene, alias: Named, made: Made) -> bool:
+    """`self.value = value` below the failing line: what the loss has of it is of the call before."""
+    place = scene.stack[0]
+    below = getattr(made.node, "lineno", 0) > (place.line or 1 << 30)
+    return alias.owner is not None and made.place.scope is place.scope and below
 
 
 def _copies(scene: Scene, place: Place, call: ast.Call, weight: Any) -> bool:

@@ -68,7 +68,7 @@ def missing_attribute(crash: Crash) -> tuple[str, str, str]:
     """Of an attribute that an object does not have: the message, what is seen, what to do."""
     graph = crash.graph
     owner, name, alike = graph["owner"], graph["attribute"], graph.get("alike") or []
-    message = f"{owner} has no attribute {name}" if owner != "self" else f"{graph['type']} has no attribute {name}"
+    message = f"the attribute {name} of {graph['type'] if owner == 'self' else owner} was never set"
     if line := graph.get("set"):
         function = f"{line['function']}()" if line.get("function") else "that line"
         seen = f"; it is set in {shown(crash, line)}, in {function}" if line.get("function") else ""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rldebug.evidence.crash import Crash
-from rldebug.evidence.crashes.facts import Fact
 from rldebug.evidence.crashes.bound import Bound, bound
+from rldebug.evidence.crashes.facts import Fact
 from rldebug.evidence.crashes.lines import at_origin
 from rldebug.evidence.crashes.place import place
 from rldebug.evidence.crashes.signs import told
@@ -100,7 +100,7 @@ class ActionRefused(Rule):
             where=at_origin(evidence, came) if came else _caller(evidence),
             seen=f"{evidence.said}; {name} is a tuple of 2{by}",
             expected="the first of the two",
-            help=f"write {name}, _ = {call}",
+            help=f"write {name if came else 'action'}, _ = {call}, and step with that",
             confidence=0.95,
         )
 
@@ -117,6 +117,8 @@ def _pair(crash: Crash, action: Fact | None) -> tuple[str, Bound | None] | None:
             state = second.get("value", 0) is None or second.get("type") == "tuple"
             if (came is not None and ".predict(" in came.text) or (came is None and state):
                 return name, came
+    if outside and ".predict(" in outside[-1].source:
+        return "what predict() gives", None
     return None
 
 

@@ -130,6 +130,11 @@ def _help(crash: Crash, network: str) -> str:
         return _renewed(stale, loss)
     if graph.get("retained") and graph.get("last_pass"):
         return f"{loss} still reaches into the pass before: detach what is carried over, leave out retain_graph=True"
+    if graph.get("last_pass"):
+        return (
+            f"{loss} was computed from something of the pass before, of the weights as they were then: compute that "
+            "anew, or detach it where it is data"
+        )
     if graph.get("optimizer") and graph.get("changed"):
         line = graph["changed"]["line"]
         return f"compute {loss} below line {line}, or call every backward() before the first step(); detach nothing"

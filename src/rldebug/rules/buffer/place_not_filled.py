@@ -51,12 +51,17 @@ class PlaceNotFilled(Rule):
         graph = evidence.graph
         name, holds, index = graph["name"] or "the buffer", graph["holds"], graph["index"]
         last = f"the last of them is {holds - 1}" if holds else "it is empty"
+        which = "a place beyond the last" if index is None else f"place {index}"
         yield self.finding(
-            f"place {index} of {name} was drawn, which holds {holds} rows",
+            f"{which} of {name} was drawn, which holds {holds} rows",
             where=at(evidence, graph["drawn"]),
             seen=f"{evidence.said}; {name} holds {holds}: {last}; drawn in {shown(evidence, graph['drawn'])}",
             expected=f"places from 0 to {holds - 1}" if holds else "a row to draw",
             help=f"draw below len({name}), not below its capacity"
-            + ("; random.randint(a, b) includes b: randrange(len(…)) does not" if index == holds else ""),
+            + (
+                "; random.randint(a, b) includes b: randrange(len(…)) does not"
+                if index == holds or graph.get("inclusive")
+                else ""
+            ),
             confidence=0.9,
         )

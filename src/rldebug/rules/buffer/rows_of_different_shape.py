@@ -74,4 +74,7 @@ class RowsOfDifferentShape(Rule):
 
 
 _SCALARS = "make a row of scalars with torch.stack: torch.cat needs an axis"
-_ROWS = "print the set of the shapes of the parts; pad episodes with pad_sequence, and join rows of the same steps"
+_ROWS = (
+    "put episodes of different length end to end with np.concatenate or torch.cat, or pad them with pad_sequence; "
+    "join only rows of the same steps"
+)

@@ -47,6 +47,7 @@ class WrittenPastTheEnd(Rule):
     def concerns(self, evidence: Crash) -> bool:
         return (
             evidence.is_a("IndexError")
+            and evidence.graph.get("fault") != "place"  # drawn at random, beyond what is filled
             and evidence.says("out of bounds", "index out of range", "out of range")
             and not evidence.says("Dimension out of range", r"axis -?\d+ is out of bounds for array of dimension")
             and place(evidence) == "buffer"

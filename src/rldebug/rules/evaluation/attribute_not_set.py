@@ -1,4 +1,4 @@
-"""An object of the program's own is asked for an attribute that it does not have."""
+"""An object of the program is asked for an attribute it does not have."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rldebug.rule import Rule
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeNotSet(Rule):
-    """An object of the program's own is asked for an attribute that it does not have.
+    """An object of the program is asked for an attribute it does not have.
 
     ## What it checks
     The program ended because an object of a class of its own has no attribute of a name that one of its lines reads.

@@ -59,10 +59,11 @@ class InputWidthDiffers(Rule):
         layer = evidence.layer or {}
         fed = f"; fed with {told(layer['input'])}{sizes_told(evidence)}" if layer else operands_told(evidence)
         spaces = observation_spaces(evidence)
+        declared = f"; the space says that observations are {tuple(spaces[0])}" if spaces else ""
         yield self.finding(
             "the network was fed another width than its first layer takes",
             where=evidence.where,
-            seen=f"{evidence.said}{fed}{f'; observations are {tuple(spaces[0])}' if spaces else ''}",
+            seen=f"{evidence.said}{fed}{declared}",
             expected=f"{layer['weight']['shape'][-1]} numbers in the last axis"
             if layer.get("weight")
             else "shapes that fit",
