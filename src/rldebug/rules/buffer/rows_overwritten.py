@@ -125,8 +125,8 @@ def _beside(script: Script, stream: int) -> dict[int, int]:
 
 def _acting(script: Script, streams: Collection[int]) -> Iterator[Call]:
     for call in calls_of(script):
-        places = call.places[call.known] if call.event.get("acting") else ()
-        if len(places) and int(call.audit.nodes.stream[places[0]]) in streams:
+        places = call.places[call.known]
+        if call.event.get("acting") and len(places) and int(call.audit.nodes.stream[places[0]]) in streams:
             yield call
 
 

@@ -56,7 +56,9 @@ class PictureReshapedNotTurned(Rule):
         shapes = {
             tuple(map(int, each.get("shape") or ())) for each in evidence.streams if len(each.get("shape") or ()) == 3
         }
-        turned = {(c, h, w): (h, w, c) for h, w, c in shapes if 1 < c <= self.channels and c < min(h, w)}
+        turned: dict[tuple[int, ...], tuple[int, ...]] = {
+            (c, h, w): (h, w, c) for h, w, c in shapes if 1 < c <= self.channels and c < min(h, w)
+        }
         if not turned:
             raise NotEnough("no environment shows pictures with their channels last")
         ways: Counter[str] = Counter()
