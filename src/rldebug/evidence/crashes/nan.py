@@ -212,7 +212,7 @@ def _of_one(node: ast.stmt, frame: FrameType, value: Any) -> bool:
 
 
 def _many(value: Any) -> bool:
-    """Whether there are several numbers along each of its axes: whichever of them a standard deviation was taken over."""
+    """Whether there are several numbers along each of its axes: a standard deviation may be over any of them."""
     return (is_tensor(value) or is_array(value)) and len(value.shape) > 0 and all(each > 1 for each in value.shape)
 
 

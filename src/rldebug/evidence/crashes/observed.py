@@ -21,7 +21,7 @@ _LAYERS = 12
 
 
 def observed_facts(scene: Scene) -> Fact:
-    """The name that holds an observation just as it came, its shape, that of the space, and which wrapper is to blame."""
+    """The name of an observation just as it came, its shape, that of the space, and which wrapper is to blame."""
     said = {int(each) for each in re.findall(r"\d+", scene.message)}
     for place in scene.stack:
         for node, target, env in _answers(place):

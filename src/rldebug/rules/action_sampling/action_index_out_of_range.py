@@ -85,7 +85,7 @@ class ActionIndexOutOfRange(Rule):
             expected=f"indices from 0 to {'the number of outputs less 1' if size is None else size - 1}",
             help=f"store which output was chosen, from 0 to {size - 1}, and not the action that it stands for"
             if same and size
-            else f"look for what puts {found.index} into {name}: a filling of places that are not used, or an action that "
+            else f"look for what puts {found.index} into {name}: a filling of unused places, or an action that "
             "is not the number of an output",
             confidence=0.7,
         )

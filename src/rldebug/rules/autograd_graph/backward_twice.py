@@ -59,7 +59,7 @@ class BackwardTwice(Rule):
         graph = evidence.graph
         name, pattern = str(graph.get("name", "")), str(graph.get("pattern", ""))
         yield self.finding(
-            "two losses of one forward pass are propagated one after the other: the first backward() has freed what they share"
+            "two losses of one forward pass go backward one after the other: the first has freed what they share"
             if graph.get("one_pass")
             else _MESSAGES.get(pattern, "a graph was asked for its gradient a second time").format(name=name),
             where=at(evidence, graph.get("first") if graph.get("one_pass") else graph.get("made")),

@@ -70,7 +70,7 @@ class GraphKeptThroughSteps(Rule):
                     where=evidence.at(call),
                     seen=f"{evidence.quoted(early[0])} before the loop of line {loop.lineno} and its step()",
                     expected="a forward pass for each step",
-                    help="add up the losses of the rounds, and call backward() and step() once after the loop; or compute "
+                    help="add up the losses, and call backward() and step() once after the loop; or compute "
                     "anew from stored observations in each round"
                     if collected
                     else f"move line {early[0].lineno} into the loop, and drop retain_graph=True",

@@ -65,7 +65,8 @@ class HiddenStateUnfit(Rule):
                 where=at_origin(evidence, came),
                 seen=f"{evidence.said}{operands_told(evidence)}{made}",
                 expected=f"a state of {batch} rows, one for each row of the batch",
-                help=f"make the state for {batch} rows where it begins, as torch.zeros(layers, {batch}, hidden); if the "
+                help=f"make the state for {batch} rows where it begins: torch.zeros(layers, {batch}, hidden); if "
+                "the "
                 f"{batch} are steps in time and not rows, it is batch_first that is wrong",
                 confidence=0.9,
             )

@@ -68,7 +68,8 @@ class PartsJoinedDiffer(Rule):
                 where=at_origin(evidence, came),
                 seen=f"{evidence.said}{operands_told(evidence)}{made}",
                 expected=f"{name} as a column, ({rows}, 1)" if rows else f"{name} with as many axes as the others",
-                help=f"turn {name} into a column where it is made: {name}.unsqueeze(-1), or [[x] for x in …] instead of a list "
+                help=f"turn {name} into a column where it is made: {name}.unsqueeze(-1), or [[x] for x in …] "
+                "instead of a list "
                 "of numbers"
                 if rows
                 else f"give {name} the axis that it lacks: {name}.unsqueeze(0) for one row",

@@ -34,8 +34,8 @@ class LargeRewardNotLearned(Rule):
     Print the norms of the policy's and the critic's gradients before clipping.
 
     ## When it is fine
-    Where the task's rewards are scaled by hand to about 1, and it is known that they must be. Many a sound PPO clips the
-    gradients of policy and critic together, and needs that.
+    Where the task's rewards are scaled by hand to about 1, and it is known that they must be. Many a sound PPO clips
+    the gradients of policy and critic together, and needs that.
 
     ## References
     van Hasselt and others, *Learning values across many orders of magnitude*.
@@ -54,7 +54,7 @@ class LargeRewardNotLearned(Rule):
         yield self.finding(
             "rewards of a thousand stop the policy from learning",
             **shown(rung),
-            help="scale rewards, or clip the gradients of policy and critic apart; the norm of the policy's gradient with "
-            "rewards of 1 and of 1000 tells which",
+            help="scale rewards, or clip the gradients of policy and critic apart: print both norms with rewards of 1 "
+            "and of 1000",
             confidence=0.8,
         )

@@ -85,10 +85,11 @@ class ObservationUnlikeItsSpace(Rule):
         return self.finding(
             f"{env} gives observations of {shape}, and its observation_space says {space}",
             where=at(evidence, where),
-            seen=f"{evidence.said}; {graph['name']} came out of {env} as {shape}, in {shown(evidence, graph['answered'])}"
-            + (f"; {who}{how}" if blame else ""),
+            seen=f"{evidence.said}; {graph['name']} came out of {env} as {shape}, in "
+            f"{shown(evidence, graph['answered'])}" + (f"; {who}{how}" if blame else ""),
             expected="observations of the shape that observation_space declares",
-            help=f"let {who or 'the wrapper that changes them '}set self.observation_space to a Box of shape {shape}: the "
+            help=f"let {who or 'the wrapper that changes them '}set self.observation_space to a Box of shape {shape}: "
+            "the "
             "network is made from it",
             confidence=0.9,
         )

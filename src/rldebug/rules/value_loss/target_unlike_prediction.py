@@ -62,6 +62,7 @@ class TargetUnlikePrediction(Rule):
 
 def _of_one_action(crash: Crash) -> str:
     """Whether one side has a Q-value for each action."""
-    several = {shape[-1] for each in crash.operands().values() if len(shape := each.get("shape") or ()) > 1}
+    shapes = [tuple(each.get("shape") or ()) for each in crash.operands().values()]
+    several = {shape[-1] for shape in shapes if len(shape) > 1}
     actions = {int(size) for size, what in crash.sizes.items() if what.endswith("action_space.n")}
     return ", and pick the Q-value of the action with gather" if several & actions else ""

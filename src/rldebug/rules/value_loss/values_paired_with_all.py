@@ -65,7 +65,7 @@ class ValuesPairedWithAll(Rule):
             expected="one difference per row: both of the shape (N,)",
             help="give value and target the same shape before the loss: value.squeeze(-1)"
             if spread is None
-            else f"the {spread} has become {shapes[spread]} where it was computed: a row ({shapes[spread][-1]},) met a column "
-            f"({shapes[spread][-1]}, 1) there; give both the same shape, such as reward[:, None]",
+            else f"the {spread} has become {shapes[spread]} where it was computed: a row ({shapes[spread][-1]},) met a "
+            f"column ({shapes[spread][-1]}, 1) there; give both the same shape, such as reward[:, None]",
             confidence=0.98,
         )
