@@ -230,7 +230,10 @@ class Matcher:
         if [each.id for each in current] != learned.tolist():
             return None
         ends: dict[int, int] = {}
-        for lane in np.flatnonzero(ids < 0).tolist():
+        looks = row_fingerprints(array.reshape(len(array), -1))
+        # Nothing is known of those others, or it is known that they are current (columns.py); either way they are not
+        # the rows that were taken for these.
+        for lane in (place for place, (one, other) in enumerate(zip(looks, prints, strict=True)) if one != other):
             node = current[lane]
             near = (self.log.get(node.id - 1), self.log.get(node.id + 1))
             ended = [each for each in near if each is not None and each.succ == node.id and not each.acted]

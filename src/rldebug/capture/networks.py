@@ -174,10 +174,13 @@ class Networks:
         if how not in ("none", "tag") and 0 < (place := session.matcher.place) < len(inputs):
             inputs.insert(0, inputs.pop(place))  # the observation stands first, whatever the order of a dictionary
         if acting:
+            if how == "alias" and inputs:
+                self._now_acting(inputs[0], rows)
             rows = self._current(inputs, rows, how)
         elif (
             how in ("none", "alias")
             and inputs
+            and not self._led_to(rows)
             and (
                 session.just_acted_on != audit.log.calls
                 or (how == "none" and self._once_more(inputs[0]))
@@ -298,6 +301,17 @@ class Networks:
         array = to_numpy(inputs[0])
         learned = None if array is None else self.session.matcher.learn(array)
         return (rows, how, False) if learned is None else (learned, "alias", True)
+
+    def _led_to(self, rows: NDArray[np.int64]) -> bool:
+        """Known to be what steps led to: the current observations, and where an episode has just ended its last one."""
+        current = self.session.log.current(len(rows))
+        if len(current or ()) != len(rows):
+            return False
+        others = [(node, self.session.log.get(int(row))) for node, row in zip(current, rows, strict=True) if row >= 0]
+        ended = [(node, other) for node, other in others if other is not node]
+        return bool(ended) and all(
+            other is not None and node.first and other.succ == node.id and not other.acted for node, other in ended
+        )
 
     def _once_more(self, tensor: Tensor) -> bool:
         """What follows a step is valued, the statistics of a normaliser move on, and then it is acted on."""

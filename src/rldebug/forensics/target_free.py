@@ -58,6 +58,7 @@ def free_formula(world: World, terms: Sequence[tuple[Audit, Event]]) -> Free | N
         return None
     tol = max(3e-6 * float(np.abs(target).max()), 1e-6)
     done = world.terminated[world.usable]
+    usual = float(values[int(np.argmax(counts))])
     ends = {}
     for each in values:
         paid = np.abs(rewards - each) < 1e-5
@@ -66,6 +67,8 @@ def free_formula(world: World, terms: Sequence[tuple[Audit, Event]]) -> Free | N
     for name in kept:
         f = np.concatenate([own.get(name, np.full(len(each), np.nan)) for each, own, _ in batches])
         found = _fit(name, target, f, values, audit, tol, ends, float(done.mean()))
+        if found is not None and not (np.abs(found.reward - usual) <= 1e-5).any():
+            continue  # what most steps are paid is in no target: rewards are scaled, and look like others
         if found is not None and (best is None or _better(found, best)):
             best = found
     return best
@@ -101,7 +104,14 @@ def _is(said: Said, taken: Ints, prediction: Array) -> bool:
 
 
 def _fit(
-    name: str, target: Array, f: Array, values: Array, audit: Array, tol: float, ends: dict[float, float], often: float
+    name: str,
+    target: Array,
+    f: Array,
+    values: Array,
+    audit: Array,
+    tol: float,
+    ends: dict[float, float],
+    often: float,
 ) -> Free | None:
     known = np.isfinite(f)
     told = known & (np.abs(f) > 200 * tol)

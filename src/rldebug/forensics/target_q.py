@@ -78,8 +78,10 @@ def _of_site(script: Script, terms: Sequence[tuple[Audit, Event]]) -> QFormula |
     if formula is not None:
         if any(each.kind == "terminated" for each in formula.endings) or formula.mistake:
             return formula
-        # Rows that cannot be traced may tell how ends are treated: goals that were exchanged are reached more often.
-        free = free_formula(world, terms)
+        # Rows that cannot be traced may tell how ends are treated: goals that were exchanged are reached more often. They
+        # are told by the rewards of the environment, which are not those of the targets where these are scaled.
+        plain = not formula.changed and abs(formula.reward - 1.0) <= 1e-3
+        free = free_formula(world, terms) if plain else None
         if free is None or free.name != formula.name or abs(free.gamma - formula.gamma) > 1e-3:
             return formula
         return replace(formula, endings=(*formula.endings, *of_free(free).endings))
@@ -149,6 +151,7 @@ def fit_batches(batches: Sequence[Batch]) -> QFormula | None:
             return elsewhere
     if best is None or best.fit.share < _FAIR:
         return None
+    best = _scaled_rather(best, target, reward, inner, f, known & terminated, tol)
     changed = best.reward * _changed(reward, best.changed)
     boot = f.get(best.name, np.zeros(len(target)))
     stored = _stored(target, reward, best.gamma, boot, known & ~truncated, terminated, best, tol)
@@ -190,6 +193,27 @@ def fit_batches(batches: Sequence[Batch]) -> QFormula | None:
         mistake=mistake,
         endings=ends,
         stored=stored,
+    )
+
+
+def _scaled_rather(
+    best: Tried, target: Array, reward: Array, inner: Flags, f: dict[str, Array], ended: Flags, tol: float
+) -> Tried:
+    """Where all steps but the last of an episode pay the same, only the last tell a reward that is scaled from one that
+    is cut off."""
+    usual = float(np.median(reward[inner]))
+    if not best.changed or best.reward != 1.0 or not usual or np.abs(reward[inner] - usual).max() > 1e-6 * abs(usual):
+        return best
+    scale = float(_changed(np.array([usual]), best.changed)[0]) / usual
+    boot = best.gamma * np.nan_to_num(f.get(best.name, np.zeros(len(target))))
+    told = ended & np.isfinite(reward)
+
+    def hits(paid: Array) -> int:
+        off = np.minimum(np.abs(target - paid), np.abs(target - paid - boot))
+        return int((told & (off <= 3.0 * tol)).sum())
+
+    return (
+        replace(best, changed="", reward=scale) if hits(scale * reward) > hits(_changed(reward, best.changed)) else best
     )
 
 
