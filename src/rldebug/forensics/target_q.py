@@ -78,8 +78,8 @@ def _of_site(script: Script, terms: Sequence[tuple[Audit, Event]]) -> QFormula |
     if formula is not None:
         if any(each.kind == "terminated" for each in formula.endings) or formula.mistake:
             return formula
-        # Rows that cannot be traced may tell how ends are treated: goals that were exchanged are reached more often. They
-        # are told by the rewards of the environment, which are not those of the targets where these are scaled.
+        # Rows that cannot be traced may tell how ends are treated: goals that were exchanged are reached more often.
+        # They are told by the rewards of the environment, which are not those of the targets where these are scaled.
         plain = not formula.changed and abs(formula.reward - 1.0) <= 1e-3
         free = free_formula(world, terms) if plain else None
         if free is None or free.name != formula.name or abs(free.gamma - formula.gamma) > 1e-3:
