@@ -49,7 +49,8 @@ class Statistics:
         return torch.tensor((seen - self.mean) / spread, dtype=torch.float32)
 
 
-def program(fault: str = "", rounds: int = 10) -> None:
+def program(fault: str = "", rounds: int = 10, *, led_to: bool = False) -> None:
+    """led_to: after each step the critic is asked about what all lanes were led to; statistics stay as they began."""
     torch.manual_seed(0)
     envs = gym.vector.SyncVectorEnv([partial(Rail)] * LANES, autoreset_mode=gym.vector.AutoresetMode.SAME_STEP)
     policy = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 1))
@@ -60,15 +61,23 @@ def program(fault: str = "", rounds: int = 10) -> None:
     for _ in range(rounds):
         seen, given, acted = torch.zeros(TIMES, LANES, 2), torch.zeros(TIMES, LANES, 2), torch.zeros(TIMES, LANES, 1)
         paid, over, value = torch.zeros(TIMES, LANES), torch.zeros(TIMES, LANES), torch.zeros(TIMES, LANES)
+        ahead = torch.zeros(TIMES, LANES)
         for time in range(TIMES):
-            statistics.learn(raw)
+            if not led_to or statistics.count == 1.0:
+                statistics.learn(raw)
             given[time], seen[time] = statistics(raw), torch.tensor(raw)
             with torch.no_grad():
                 acted[time] = Normal(policy(given[time]), 0.5).sample()
                 value[time] = critic(given[time]).squeeze(-1)
             raw, reward, terminated, truncated, info = envs.step(acted[time].clamp(-1, 1).numpy())
             paid[time], over[time] = torch.tensor(reward), torch.tensor(terminated | truncated).float()
-            for lane in np.flatnonzero(truncated & ~terminated):
+            reached = raw.copy()
+            for lane in np.flatnonzero(truncated | terminated):
+                reached[lane] = raw[lane] if fault == "limit asks the reset" else info["final_obs"][lane]
+            if led_to:
+                with torch.no_grad():
+                    ahead[time] = critic(statistics(reached)).squeeze(-1) * torch.tensor(~terminated)
+            for lane in np.flatnonzero(truncated & ~terminated & (not led_to)):
                 final = raw[lane] if fault == "limit asks the reset" else info["final_obs"][lane]
                 with torch.no_grad():
                     paid[time, lane] += GAMMA * critic(statistics(final[None])).item()
@@ -80,7 +89,8 @@ def program(fault: str = "", rounds: int = 10) -> None:
             following = critic(statistics(raw)).squeeze(-1)
         advantage, carried = torch.zeros(TIMES, LANES), torch.zeros(LANES)
         for time in reversed(range(TIMES)):
-            error = paid[time] + GAMMA * following * (1 - over[time]) - value[time]
+            onward = ahead[time] if led_to else following * (1 - over[time])
+            error = paid[time] + GAMMA * onward - value[time]
             carried = error + GAMMA * LAMBDA * (1 - over[time]) * carried
             advantage[time], following = carried, value[time]
         target = (advantage + value).reshape(-1)

@@ -40,3 +40,11 @@ def test_fires_where_the_reward_was_paid_the_value_of_the_reset() -> None:
 
 def test_quiet_where_the_reward_was_paid_the_value_of_the_last_observation() -> None:
     assert findings(program, "DIS303") == []
+
+
+def test_quiet_where_the_critic_is_asked_about_what_all_lanes_were_led_to() -> None:
+    assert findings(partial(program, led_to=True), "DIS303") == []
+
+
+def test_fires_where_that_is_the_reset_in_some_of_them() -> None:
+    assert findings(partial(program, "limit asks the reset", led_to=True), "DIS303")
