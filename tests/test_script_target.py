@@ -96,6 +96,12 @@ def test_a_script_that_breaks_down_on_the_way():
     assert "ArithmeticError: two" in rung.reason
 
 
+def test_a_script_that_is_not_made_for_such_actions():
+    rung = climbed(probes=["multi-discrete-action"])["multi-discrete-action"]
+    assert rung.outcome == "not applicable"
+    assert "before its first step" in rung.reason
+
+
 def test_no_such_script():
     with pytest.raises(TargetError, match=r"none\.py: no such file"):
         target("none.py", "--env-id")

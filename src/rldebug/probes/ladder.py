@@ -115,6 +115,8 @@ def attempt(
             raise
         except Ended as end:
             verdict = judge.at_its_end(end)
+            if verdict[0] == "crashed" and _unusual(probe) and not len(factory.log):
+                verdict = "not applicable", "it raises there before its first step: not made for such spaces"
         except CannotTell as why:
             verdict = "not applicable", str(why)
         except FloatingPointError as error:

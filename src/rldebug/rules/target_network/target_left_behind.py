@@ -49,6 +49,7 @@ class TargetLeftBehind(Rule):
     reads: ClassVar[str] = "Script"
     aim: ClassVar[str] = "copies"
     follows: ClassVar[tuple[str, ...]] = ("TGT301",)
+    explains: ClassVar[tuple[str, ...]] = ("OPT653",)  # the counter that its copies wait for
 
     looks: int = 3  # at the weights
     few: int = 60  # optimizer steps, where another target follows, or it was loaded with its own weights
