@@ -75,3 +75,10 @@ def test_what_cannot_be_had_is_said(written, target, text, expected):
         written(target.rpartition(":")[0], text)
     with pytest.raises(TargetError, match=expected):
         load(target)
+
+
+def test_a_script_that_runs_when_it_is_imported_is_said_to(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr("rldebug.target.PATIENCE", 0.01)
+    (tmp_path / "trains_at_once.py").write_text("import time\ntime.sleep(0.5)\ndef gae(): return 1\n", encoding="utf-8")
+    assert load(f"{tmp_path / 'trains_at_once.py'}:gae")() == 1
+    assert "trains_at_once.py is being imported, and runs" in capfd.readouterr().err

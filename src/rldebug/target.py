@@ -6,11 +6,15 @@ import importlib
 import importlib.util
 import os
 import sys
+import threading
 import traceback
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+
+PATIENCE = 3.0  # seconds, after which it is said why an import takes so long
 
 
 class TargetError(Exception):
@@ -71,6 +75,9 @@ def _from_file(file: Path) -> ModuleType:
         raise TargetError(f"{file}: expected a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    told = threading.Timer(PATIENCE, _say_what_runs, (file.name,))
+    told.daemon = True
+    told.start()
     words, sys.argv = sys.argv, [str(file)]  # one that parses its options as it is imported is given none of ours
     try:
         spec.loader.exec_module(module)
@@ -80,8 +87,15 @@ def _from_file(file: Path) -> ModuleType:
             raise
         raise TargetError(f"{file.name} could not be imported: {_said(error)}") from error
     finally:
+        told.cancel()
         sys.argv = words
     return module
+
+
+def _say_what_runs(name: str) -> None:
+    """A script without a main guard trains to its end before anything of it can be looked at."""
+    guard = 'if __name__ == "__main__":'
+    print(f"rldebug: {name} is being imported, and runs; what is put beneath `{guard}` would not", file=sys.stderr)
 
 
 def _said(error: BaseException) -> str:
