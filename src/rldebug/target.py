@@ -13,7 +13,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-
 PATIENCE = 3.0  # seconds, after which it is said why an import takes so long
 
 
