@@ -140,6 +140,8 @@ def _update(q: Any, frozen: Any, optimizer: Any, memory: Any, priority: Any, dra
         best = values.max(1).values
         if fault == "least":
             best = values.min(1).values
+        elif fault == "index":
+            best = values.max(1).indices
         elif fault == "mean":
             best = values.mean(1)
         elif fault == "elsewhere":
@@ -149,7 +151,9 @@ def _update(q: Any, frozen: Any, optimizer: Any, memory: Any, priority: Any, dra
         target = reward + factor * best
         if fault == "all-discounted":
             target = GAMMA * reward + factor * best
-    error = q(obs)[torch.arange(len(rows)), actions] - target
+    given = q(obs)
+    taken = given.max(1).values if fault == "best learned" else given[torch.arange(len(rows)), actions]
+    error = taken - target
     optimizer.zero_grad()
     (weights * error**2).mean().backward()
     optimizer.step()

@@ -11,6 +11,7 @@ from torch import nn
 
 FAULTS = {
     "smallest-next-value": "VAL370",
+    "index-for-value": "VAL280",
     "largest-of-the-batch": "VAL371",
     "mean-of-the-next-values": "VAL372",
     "reward-in-the-brackets": "DIS350",
@@ -89,6 +90,8 @@ def program(fault: str = "") -> None:
             best = target(following).max(1).values
             if fault == "smallest-next-value":
                 best = target(following).min(1).values
+            elif fault == "index-for-value":
+                best = target(following).max(1)[1]
             elif fault == "largest-of-the-batch":
                 best = target(following).max()
             elif fault == "mean-of-the-next-values":

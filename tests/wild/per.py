@@ -16,6 +16,7 @@ FAULTS = {
     "window-kept-over-the-time-limit": "BUF351",
     "priorities-written-in-another-order": "BUF356",
     "new-rows-with-a-small-priority": "BUF357",
+    "largest-value-learned": "VAL281",
 }
 
 GAMMA, STEPS, ALPHA, BETA = 0.97, 3, 0.6, 0.5
@@ -98,7 +99,10 @@ def program(fault: str = "") -> None:
         with torch.no_grad():
             best = net(later).argmax(1, keepdim=True)
             goal = paid + factor * target(later).gather(1, best).squeeze(1)
-        error = net(seen).gather(1, taken[:, None]).squeeze(1) - goal
+        said = net(seen).gather(1, taken[:, None]).squeeze(1)
+        if fault == "largest-value-learned":
+            said = net(seen).max(dim=1).values
+        error = said - goal
         loss = (weight * error**2).mean()
         optimizer.zero_grad()
         loss.backward()

@@ -285,6 +285,7 @@ def bootstraps(said: Sequence[Said], discrete: bool, prefix: str) -> dict[str, A
                 f[f"soft {each.module}"] = top + np.log(np.exp(each.output - top[:, None]).sum(axis=1))
                 f[f"mean of the actions of {each.module}"] = each.output.mean(axis=1)
                 f[f"least of {each.module}"] = each.output.min(axis=1)
+                f[f"index of the best of {each.module}"] = each.output.argmax(axis=1).astype(np.float64)
             for place, each in enumerate(wide):
                 for other in wide[place + 1 :]:
                     if other.output.shape == each.output.shape:

@@ -15,6 +15,7 @@ ODD = {
     "own-": "own",
     "larger": "larger",
     "least of": "least",
+    "index of": "index",
     "mean of the actions": "mean",
     "summed ": "summed",
     "batch ": "batch",
