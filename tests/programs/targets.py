@@ -66,7 +66,7 @@ def q_learner(
     obs, _ = env.reset()
     for step in range(steps):
         if rng.random() < epsilon(step):
-            action = int(rng.integers(3))
+            action = int(rng.integers(2 if bug == "last never drawn" else 3))
         else:
             with torch.no_grad():
                 action = int(getattr(torch, choose)(q(tensor(obs)[None]), 1))

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-FAULTS = {"game-begins-anew": "ENV311"}
+FAULTS = {"game-begins-anew": "ENV311", "first-never-drawn": "EXP280"}
 GAMMA, STEPS = 0.9, 1500
 
 
@@ -75,7 +75,7 @@ def program(fault: str = "") -> None:
     obs, _ = env.reset(seed=0)
     for t in range(STEPS):
         if random.random() < max(0.1, 1.0 - t / 700):
-            action = random.randrange(3)
+            action = random.randrange(1 if fault == "first-never-drawn" else 0, 3)
         else:
             with torch.no_grad():
                 action = int(net(torch.from_numpy(obs)).argmax())
