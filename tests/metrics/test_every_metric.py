@@ -35,4 +35,4 @@ def test_every_metric_has_a_test_that_names_it(metric):
 def test_names_are_unique_and_have_a_family():
     names = [name for metric in METRICS for name in metric.names]
     assert len(names) == len(set(names))
-    assert all("/" in name or name in ("layers", "parameters") for name in names)
+    assert all("/" in name or name in ("layers", "layer_gradients", "parameters") for name in names)

@@ -12,12 +12,12 @@ class Env(gym.Env):
         return 0, {}
 
     def step(self, action):
-        return self.grid[action]
+        return 1 // (action - action)
 
 
-def test_fires_when_a_state_was_never_set_up():
+def test_fires_when_a_step_raises():
     finding = names(CrashInEnvironment(), crashed(lambda: Env().step(1)))
-    assert "AttributeError" in finding.seen
+    assert "ZeroDivisionError" in finding.seen
 
 
 def test_fires_when_a_hand_made_environment_raises():

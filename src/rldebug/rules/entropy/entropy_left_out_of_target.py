@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -70,7 +70,7 @@ class EntropyLeftOutOfTarget(Rule):
         # So small a temperature may hide in the rounding.
         if min(factors) < 0.01 or any(each.entropy is not None or each.mistake for each in fits):
             return
-        if any(_learned_apart(evidence, each) for each in fits):
+        if any(_learned_apart(evidence, each, fits) for each in fits):
             return
         fit = fits[0]
         yield self.finding(
@@ -84,11 +84,13 @@ class EntropyLeftOutOfTarget(Rule):
         )
 
 
-def _learned_apart(script: Script, fit: Fit) -> bool:
+def _learned_apart(script: Script, fit: Fit, fits: Sequence[Fit]) -> bool:
     """Whether what is bootstrapped from is a network with a regression of its own, as in the first SAC: its target may
-    have the entropy in it."""
+    have the entropy in it. Twin critics learn from one target: theirs are none of their own."""
     online = dict(roles_of(script).targets)
     asked = {online.get(each, each) for each in fit.name.replace("[", " ").split() if each in script.modules}
     own = set(fit.site[2]) if len(fit.site) > 2 else set()
+    alike = [set(each.site[2]) for each in fits if len(each.site) > 2]
     others = [set(term.get("reached") or ()) for _, term in script.terms("regression")]
+    others = [each for each in others if each not in alike]
     return bool(asked) and any(asked <= each and not asked & own for each in others)
