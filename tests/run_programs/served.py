@@ -10,7 +10,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 WAY, FORGETS, STALE = sys.argv[1], "forget-ends" in sys.argv, "stale-actors" in sys.argv
-LANES, LENGTH, UPDATES, GAMMA = 4, 10, 40, 0.9
+LANES, LENGTH, UPDATES, GAMMA = 4, 10, 160 if STALE else 40, 0.9  # actors are looked at now and then
 
 
 class Walk:
