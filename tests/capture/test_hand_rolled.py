@@ -41,6 +41,47 @@ def test_plain_class_is_told_with_its_first_step():
     np.testing.assert_array_equal(log.all("step")[1].obs, [2, 2])
 
 
+def test_a_flag_that_says_that_the_episode_goes_on():
+    with watched() as log:
+
+        class Open:
+            def reset(self):
+                self.t = 0
+                return np.zeros(2)
+
+            def step(self, action):
+                self.t += 1
+                return np.full(2, self.t), 1.0, self.t < 3
+
+        env = Open()
+        for _ in range(2):
+            env.reset()
+            going = True
+            while going:
+                _, _, going = env.step(0)
+    # The first step is what the episode is taken to begin with: nobody knew what its flag meant.
+    assert log.whats() == "new reset step step reset step step step"
+    assert [each.terminated for each in log.all("step")] == [False, True, False, False, True]
+    np.testing.assert_array_equal(log.all("reset")[0].obs, [1, 1])
+
+
+def test_episodes_of_one_step():
+    with watched() as log:
+
+        class Bandit:
+            def reset(self):
+                return np.zeros(2)
+
+            def step(self, action):
+                return np.zeros(2), float(action), True
+
+        env = Bandit()
+        for _ in range(3):
+            env.reset()
+            env.step(1)
+    assert [each.terminated for each in log.all("step")] == [True, True]
+
+
 def results():
     obs = np.arange(3.0)
     fields = namedtuple("fields", "state reward done")
@@ -77,9 +118,10 @@ def test_forms_of_a_step(name):
                 return results()[name]
 
         env = Env()
-        env.reset()
-        env.step(0)
-    step = log.only("step")
+        for _ in range(2):  # begun anew, so that its flag says that it was over
+            env.reset()
+            env.step(0)
+    step = log.all("step")[-1]
     np.testing.assert_array_equal(step.obs, [0, 1, 2])
     assert (step.reward, step.terminated, step.truncated) == (2.0, True, False)
     assert isinstance(step.obs, np.ndarray)

@@ -35,6 +35,7 @@ _HELD = 64  # calls of one environment within one call; more, and it is a traine
 _BEGUN = 8  # times that one whose methods have other names may begin before it is stepped
 _ABREAST = 512  # times that all of its class may: many environments begin before the first is stepped
 _REQUIRED = 2  # arguments a step may insist on; an agent that is told a transition takes five
+_FLAG = frozenset({bool, np.bool_})
 _NOT = (nn.Module, Optimizer, LRScheduler)
 
 
@@ -83,6 +84,10 @@ class HandRolled(Watch):
         self.begun: Counter[str] = Counter()  # times that such a class began, and was never stepped
         self.again: Counter[int] = Counter()  # times that one of them did, by id
         self.lanes = 1  # of the one that is being met
+        # One flag may say that an episode is over, or that it goes on; what the program does next tells.
+        self.over_at_once: set[int] = set()  # ids of those whose first step was flagged
+        self.over: WeakSet[type] = WeakSet()  # classes that were begun anew then
+        self.goes_on_flag: WeakSet[type] = WeakSet()  # classes that were stepped again
 
     # ── the calls ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -107,6 +112,9 @@ class HandRolled(Watch):
             return original(env, *args, **kwargs)
         asked = self.switch.guard(GROUP, self.asked_of, original, env, args, kwargs)
         held = Held(self, type(env))
+        if id(env) in self.over_at_once:
+            self.over_at_once.discard(id(env))
+            self.over.add(type(env))
         result = self.call_held(original, env, args, kwargs, held)
         if type(env) in self.renamed and not self.begins(env, result):
             return result
@@ -154,8 +162,25 @@ class HandRolled(Watch):
             self.reject(cls)
             held.let_go()
             return
+        if self.in_doubt(env, step, result):
+            return
         self.verdicts[cls] = True
         self.saw_step(env, action, result)
+
+    def in_doubt(self, env: Any, step: Step, result: Any) -> bool:
+        """Flagged by its first step: over, or going on? Until that is known the episode begins a step later."""
+        cls = type(env)
+        if not _one_flag(result) or step.lanes != 1 or not step.terminated or cls in self.over | self.goes_on_flag:
+            return False
+        if id(env) in self.over_at_once:
+            self.goes_on_flag.add(cls)
+            return False
+        waiting = self.shared.waiting.get(id(env))
+        if waiting is None or waiting.ref() is not env:
+            return False
+        self.over_at_once.add(id(env))
+        waiting.obs = copied(host(step.obs))
+        return True
 
     def goes_on(self, env: Any, step: Step) -> bool:
         """A number for the reward, and an observation like the one that the episode began with."""
@@ -209,6 +234,8 @@ class HandRolled(Watch):
             self.keep(env, Held(self, type(env)), result, (seed, mask))
 
     def saw_step(self, env: Any, action: Any, result: Any) -> None:
+        if type(env) in self.goes_on_flag and _one_flag(result):
+            result = (*result[:2], not result[2], *result[3:])
         known = self.known.get(id(env))
         if known is None or known.ref() is not env:
             known = self.begin(env, result)
@@ -234,6 +261,12 @@ class HandRolled(Watch):
         """Of what `reset` returns, a goal after it left out."""
         several = type(env) in self.in_front and type(result) in (tuple, list) and len(result)
         return result[0] if several else result
+
+
+def _one_flag(result: Any) -> bool:
+    """`(obs, reward, flag)`, perhaps with something after it that is no second flag."""
+    flags = [type(each) in _FLAG for each in result] if type(result) is tuple and 3 <= len(result) <= 4 else []
+    return flags[2:3] == [True] and flags.count(True) == 1
 
 
 def _in_front(begun: Any, obs: Any) -> bool:
