@@ -97,7 +97,6 @@ def test_workers_of_a_vector_are_counted_and_what_they_do_is_not(tmp_path):
         ((0.0, 1.0, True, False, {}), 3),
         ((0.0, 1.0, False, np.bool_(True), {}), 3),
         ((0.0, 1.0, False, {}), 0),
-        ((0.0, 1.0, True), 3),
         ([np.zeros(2), 1.0, True, {}], 3),
         ((np.zeros((2, 3)), np.zeros(2), np.array([True, False]), np.zeros(2, bool), {}), 3),
         ((np.zeros((2, 3)), np.zeros(2), torch.tensor([True, True]), [{}, {}]), 6),
@@ -120,6 +119,27 @@ def test_whatever_a_step_returns(result, episodes, tmp_path):
     found = only(watch)
     assert (found["name"], found["calls"], found["episodes"]) == ("Own", 3, episodes)
     assert found["steps"] == 3 * found["lanes"]
+
+
+def test_a_flag_that_says_that_the_episode_goes_on(tmp_path):
+    with pacing(tmp_path) as watch:
+
+        class Open:
+            def reset(self):
+                self.t = 0
+                return np.zeros(2)
+
+            def step(self, action):
+                self.t += 1
+                return np.zeros(2), 1.0, self.t < 4
+
+        env = Open()
+        for _ in range(2):
+            env.reset()
+            while env.step(0)[2]:
+                pass
+    found = only(watch)
+    assert (found["calls"], found["episodes"]) == (7, 2), "the very first step said what its flag means"
 
 
 def test_what_a_step_returns_may_change(tmp_path):

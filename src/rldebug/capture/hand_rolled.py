@@ -141,7 +141,7 @@ class HandRolled(Watch):
             here.held = None
 
     def quick_step(self, original: Callable[..., Any], env: Any, action: Any) -> Any:
-        if self.verdicts.get(type(env)):
+        if self.verdicts.get(type(env)) and type(env) not in self.goes_on_flag:
             return super().quick_step(original, env, action)
         return self.step(original, env, (action,), {})
 
