@@ -33,7 +33,7 @@ def timed():
             each._switch.undo()
 
 
-def trains(updates=30):
+def trains(updates=300):  # long enough for a sample, also on a quick machine
     env = gym.make("CartPole-v1")
     net = nn.Linear(4, 2)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
@@ -113,7 +113,7 @@ def test_what_kept_it_from_being_timed_is_said(timed, capsys, monkeypatch):
 def test_a_report_that_fails_is_said_in_one_line(timed, capsys, monkeypatch):
     each = timed()
     each.begin()
-    trains(30)
+    trains()
     monkeypatch.setattr("rldebug.timed.judged", lambda *args: 1 / 0)
     each.end("")
     assert capsys.readouterr().err == "rldebug: no report: ZeroDivisionError: division by zero\n"
@@ -125,7 +125,7 @@ def test_ctrl_c_at_the_report_ends_it(timed, capsys, monkeypatch):
 
     each = timed()
     each.begin()
-    trains(30)
+    trains()
     monkeypatch.setattr("rldebug.timed.judged", interrupted)
     each.end("")
     assert capsys.readouterr().err == "rldebug: no report, Ctrl-C was pressed\n"
