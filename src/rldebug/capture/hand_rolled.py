@@ -173,6 +173,7 @@ class HandRolled(Watch):
         if not _one_flag(result) or step.lanes != 1 or not step.terminated or cls in self.over | self.goes_on_flag:
             return False
         if id(env) in self.over_at_once:
+            self.over_at_once.discard(id(env))  # another object may get this id
             self.goes_on_flag.add(cls)
             return False
         waiting = self.shared.waiting.get(id(env))
