@@ -1,0 +1,328 @@
+"""The statements that put a loss together, cut its returns off and bring its parts into one order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from rldebug.finding import Finding, Where
+from rldebug.forensics import aimed_acting, aimed_around, aimed_learning
+from rldebug.forensics.program_text import Text, last, statements
+from rldebug.syntax.across import Program, Value, back, run_by
+from rldebug.syntax.mentions import in_setup
+from rldebug.syntax.names import method, receiver
+from rldebug.syntax.places import Function, calls, function_of, parents
+from rldebug.syntax.quantities import Walk, is_network, is_put, recursions, stepped, walk
+
+_SMALLER = frozenset({"min", "max", "minimum", "maximum", "fmin", "fmax", "where", "amin", "amax"})
+_CLIPS = frozenset({"clip", "clamp", "clip_", "clamp_"})
+_ORDERS = frozenset(
+    {"reshape", "view", "flatten", "ravel", "transpose", "permute", "swapaxes", "moveaxis", "t", "stack", "rearrange"}
+)
+_DRAWN = frozenset({"multinomial", "sample", "rsample", "argmax", "argmin", "generate"})
+_TRUE = 2  # the place of the flag that ends an episode for good in what step() returns
+_MOST = 600
+
+
+def joined(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where a term is given its sign and weight: from the statement that a finding points at to the sum that takes it
+    up. The loss, where it points at none."""
+    at = text.statement(finding.where)
+    if at is None or any(last(each) in ("backward", "step", "grad") for each in ast.walk(at)):
+        return aimed_learning.loss(text, finding)
+    walked = text.learned
+    above = _above(walked, [each for each in walked.made_of if walked.statement(each.node) is at])
+    found: dict[ast.stmt, None] = {}
+    taken: dict[ast.stmt, None] = {}
+    for each in above:
+        node = each.node
+        own = walked.statement(node)
+        if own is at:
+            continue
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            found[own] = None
+        elif isinstance(node, ast.BinOp):
+            others = [side for side in (node.left, node.right) if Value(side) not in above]
+            if isinstance(node.op, ast.Add | ast.Sub) and any("network" in walked.of(side) for side in others):
+                taken[own] = None
+            elif others and isinstance(node.op, ast.Mult | ast.Div | ast.Sub):
+                found[own] = None
+    losses = {walked.statement(loss) for _, loss in text.losses}
+    return list(found) or list(taken) or [each for each in losses if each is not at]
+
+
+def _above(walked: Walk, parts: Sequence[Value]) -> set[Value]:
+    """What is computed from values, up to the losses; not what a network makes of them."""
+    seen: set[Value] = set(parts)
+    ahead = list(parts)
+    while ahead:
+        for user in walked.used_in.get(ahead.pop(), ()):
+            if user not in seen and not is_network(walked.program, user.node):
+                seen.add(user)
+                ahead.append(user)
+    return seen
+
+
+def branch(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where the smaller of the clipped and the unclipped side of a ratio is taken; else the loss."""
+    walked = text.learned
+    taken = [each.node for each in walked.made_of if last(each.node) in _SMALLER]
+    found = statements(walked, [each for each in taken if isinstance(each, ast.Call) and _of_ratio(text, each)])
+    return found if len(found) == 1 else aimed_learning.loss(text, finding)
+
+
+def _of_ratio(text: Text, call: ast.Call) -> bool:
+    """Whether a ratio of probabilities and its clipped twin are compared."""
+    given = [*call.args, *(each.value for each in call.keywords)]
+    made = [{last(each.node) for each in walk(text.program, [one], networks=False).made_of} for one in given]
+    return len(given) > 1 and any(each & _CLIPS for each in made) and all("exp" in each for each in made[-2:])
+
+
+def cut(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where a sum that is carried from step to step is cut off at ends: the formula where it is not; what was stored of
+    ends where it is."""
+    walked, found = aimed_learning.returned(text, finding)
+    scopes = {walked.scope(each) for each in found}
+    sums = [each for each in recursions(walked) if walked.scope(each) in scopes]
+    if not sums or any("end" not in walked.of(each) for each in map(_carried(walked).get, sums) if each is not None):
+        return statements(walked, sums) or aimed_learning.formula(text, finding)
+    told = [_carried(walked)[each] for each in sums if each in _carried(walked)]
+    return flags(text, told) or aimed_learning.formula(text, finding)
+
+
+def _carried(walked: Walk) -> dict[ast.expr, ast.expr]:
+    """Of sums that are carried on, the share of the one before."""
+    found: dict[ast.expr, ast.expr] = {}
+    for node in recursions(walked):
+        if isinstance(node, ast.BinOp):
+            for side in (node.left, node.right):
+                if walked.leads_to(Value(side), Value(node)):
+                    found[node] = side
+    return found
+
+
+def flags(text: Text, nodes: Sequence[ast.expr]) -> Sequence[ast.AST]:
+    """Where the ends are stored that expressions read, if that is one statement beside a step of the environment."""
+    walked = text.learned
+    played = {walked.scope(each) for each in stepped(walked)}
+    found: dict[ast.stmt, None] = {}
+    seen: set[Value] = set()
+    ahead = [Value(part) for each in nodes for part in ast.walk(each) if isinstance(part, ast.expr)]
+    while ahead:
+        each = ahead.pop()
+        if each in seen or "end" not in walked.labels.get(each, ()) or "reward" in walked.labels.get(each, ()):
+            continue
+        seen.add(each)
+        if walked.scope(each.node) in played and is_put(walked, each.node):
+            found[walked.statement(each.node)] = None
+        else:
+            ahead.extend(walked.made_of.get(each, ()))
+    return list(found) if len(found) == 1 else []
+
+
+def ends(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where what lies beyond an end is left out: the formula that lacks it, the branch that asks for the wrong flag, or
+    the flag that is stored."""
+    walked, found = aimed_learning.returned(text, finding)
+    parts = [part for each in found for part in _masks(walked, each)]
+    if parts:
+        return flags(text, parts) or aimed_learning.ends(text, finding)
+    return list(_guards(text, found)) or aimed_learning.ends(text, finding)
+
+
+def _masks(walked: Walk, node: ast.expr) -> list[ast.expr]:
+    """What of a sum is computed of ends, and of no rewards; also in statements before it."""
+    whole = [node, *aimed_learning.masks(walked, [node])]
+    parts = [part for each in whole for part in ast.walk(each) if isinstance(part, ast.expr)]
+    return [each for each in parts if "end" in walked.of(each) and "reward" not in walked.of(each)]
+
+
+def _guards(text: Text, sums: Sequence[ast.expr]) -> Iterator[ast.stmt]:
+    """Branches in which a network is asked for what follows, by what step() returned, and not by its flag of an end."""
+    walked = walk(text.program, sums, networks=False)
+    for each in walked.made_of:
+        node = each.node
+        if not is_network(text.program, node):
+            continue
+        source = text.program.home[node]
+        around: ast.AST | None = node
+        while around is not None and not isinstance(around, Function):
+            around = parents(source).get(around)
+            if isinstance(around, ast.If):
+                told = walk(text.program, [around.test], networks=False).made_of
+                places = {one.path[0][0] for one in told if one.node in text.program.steps and one.path}
+                if places and _TRUE not in places:
+                    yield around
+
+
+def ordered(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where targets are brought into the order in which they are learned: the nearest function that does so."""
+    walked = text.near(finding)
+    found = [
+        each.node
+        for each in walked.made_of
+        if last(each.node) in _ORDERS and "reward" in walked.of(each.node) and not run_by(text.program, each.node)
+    ]
+    return statements(walked, [each for each in found if walked.scope(each) is walked.scope(found[0])])
+
+
+def compared(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where both sides of a regression are made that stands at the place of a finding."""
+    return _sides(text, finding, rewards=True)
+
+
+def predicted(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where the predictions of a regression are made of what a network says."""
+    return _sides(text, finding, rewards=False)
+
+
+def _sides(text: Text, finding: Finding, *, rewards: bool) -> Sequence[ast.AST]:
+    at = text.statement(finding.where)
+    if at is None or hasattr(at, "body"):
+        return []
+    walked = text.near(finding)
+    found: dict[ast.stmt, None] = {}
+    for node in (each for each in ast.walk(at) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)):
+        told = walked.of(node)
+        wanted = "network" in told or (rewards and "reward" in told)
+        if wanted and (rewards or "reward" not in told):
+            made = [each.node for each in walked.made_of.get(Value(node), ())]
+            own = [walked.statement(each) for each in made if walked.scope(each) is walked.scope(at)]
+            whole = [each for each in own if isinstance(each, ast.Assign | ast.AnnAssign)]
+            found.update(dict.fromkeys(whole if len(set(own)) == 1 else whole[-1:]))
+    return list(found)
+
+
+def weighed(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """What is made of scores before log-probs are weighed by it: the nearest difference to each."""
+    found = aimed_learning.weighed(text, finding)
+    if found:
+        return found
+    walked = text.learned
+    nodes: list[ast.expr] = []
+    for each in walked.made_of:
+        node = each.node
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            sides = [side for side in (node.left, node.right) if not _is_differentiable(text.program, side)]
+            if len(sides) == 1:
+                told = walk(text.program, [sides[0]]).made_of
+                nodes += [one.node for one in told if aimed_learning.is_difference(one.node)][:1]
+    return statements(walked, nodes)
+
+
+def _is_differentiable(program: Program, node: ast.expr) -> bool:
+    """Whether gradients may flow from a value to a network: not through draws and comparisons."""
+    seen: set[Value] = set()
+    ahead = [Value(node)]
+    while ahead and len(seen) < _MOST:
+        each = ahead.pop()
+        if each in seen or last(each.node) in _DRAWN or isinstance(each.node, ast.Compare):
+            continue
+        seen.add(each)
+        if is_network(program, each.node):
+            return True
+        ahead.extend(back(program, each))
+    return len(seen) >= _MOST
+
+
+def followed(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where targets follow: the calls of the function that copies, since one for this target is missing; the copy,
+    where it stands in no function of its own; and where that is never made, where the target is."""
+    nodes = aimed_around.copying(text, finding)
+    around = [function_of(text.program.home[each], each) for each in nodes]
+    if len(nodes) != 1 or around[0] is None:
+        return nodes
+    asked = [(source, each) for source in text.sources for each in calls(source)]
+    made = [each for source, each in asked if around[0] in run_by(text.program, each) and not in_setup(source, each)]
+    return statements(text.learned, made) or nodes
+
+
+def window(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where rewards of several steps are kept until they are summed: the branch at an end, or else the statement that
+    keeps them."""
+    walked = text.learned
+    kept: dict[ast.stmt, None] = {}
+    for each in walked.made_of:
+        if "reward" in walked.labels.get(each, ()) and _is_appended(walked, each.node):
+            kept[walked.statement(each.node)] = None
+    scopes = {walked.scope(each) for each in kept}
+    scope = scopes.pop() if len(scopes) == 1 else None
+    if not isinstance(scope, Function):
+        return []
+    asked = [each for each in ast.walk(scope) if isinstance(each, ast.If)]
+    told = [each for each in asked if _asks_for_ends(text, each.test)]
+    return told if len(told) == 1 else list(kept)
+
+
+def _is_appended(walked: Walk, node: ast.expr) -> bool:
+    own = walked.statement(node)
+    return isinstance(own, ast.Expr) and method(own.value) in ("append", "appendleft", "extend")
+
+
+def _asks_for_ends(text: Text, test: ast.expr) -> bool:
+    walked = walk(text.program, [test], networks=False)
+    return "end" in walked.of(test)
+
+
+def held(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where the parameters are chosen, and the optimizer is made, that steps next after a loss; or at a place."""
+    at, here = text.statement(finding.where), text.source(finding.where.file)
+    if at is None or here is None:
+        return []
+    around = function_of(here, at)
+    steps = [
+        each
+        for each in calls(here)
+        if method(each) == "step" and not each.args and function_of(here, each) is around and each.lineno >= at.lineno
+    ]
+    lines = {(finding.where.file, each.lineno) for each in sorted(steps, key=lambda each: each.lineno)[:1]}
+    names = {each["optimizer"] for _, each in text.script.events("step") if tuple(each.get("line") or ()) in lines}
+    made = [text.script.optimizers.get(name, {}).get("created") for name in names]
+    if len(made) != 1 or not isinstance(made[0], list):
+        return []
+    statement = text.statement(Where(file=str(made[0][0]), line=int(made[0][1])))
+    if statement is None:
+        return []
+    return [*_listed(text, statement), statement]
+
+
+def _listed(text: Text, statement: ast.stmt) -> Iterator[ast.AST]:
+    """What an optimizer is given under a name: where that is made."""
+    value = getattr(statement, "value", None)
+    if isinstance(value, ast.Call) and value.args and isinstance(value.args[0], ast.Name):
+        made = back(text.program, Value(value.args[0]))
+        if len(made) == 1:
+            yield from statements(walk(text.program, [made[0].node]), [made[0].node])
+
+
+def rates(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where the learning rate of groups is set."""
+    found = []
+    for source in text.sources:
+        for node in ast.walk(source.tree):
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if isinstance(node, ast.Assign | ast.AugAssign) and any(_is_rate(each) for each in targets):
+                found.append(node)
+    return found if len(found) == 1 else []
+
+
+def _is_rate(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == "lr"
+
+
+def reused(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where a ratio of probabilities is made: the exponential of a difference that a policy loss takes."""
+    walked = text.learned
+    made = [each.node for each in walked.made_of if last(each.node) == "exp" and isinstance(each.node, ast.Call)]
+    given = [(each, each.args[0] if each.args else receiver(each)) for each in made]
+    found = statements(walked, [each for each, inner in given if isinstance(inner, ast.BinOp | ast.Name)])
+    return found if len(found) == 1 else []
+
+
+def density(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where the log-prob of what is drawn is taken, in the function that draws; else that function."""
+    walked = text.learned
+    draws = {walked.scope(each) for each in aimed_acting.draws_in(walked)}
+    taken = [each.node for each in walked.made_of if method(each.node) == "log_prob"]
+    found = statements(walked, [each for each in taken if walked.scope(each) in draws])
+    return found if len({walked.scope(each) for each in found}) == 1 else aimed_acting.drawn(text, finding)
