@@ -456,8 +456,15 @@ def test_the_loss_that_trains_the_policy():
 # ── where nobody knows, the line stays ──
 
 
+TERM = "bonus = dist.entropy().mean()  # seen\nloss = policy(x) + bonus{}\nloss.backward()"
+
+
 def test_a_term_of_a_loss_stays_where_it_is():
-    stays("ENT300", "bonus = dist.entropy().mean()  # seen\nloss = policy(x) + bonus\nloss.backward()")
+    stays("ENT364", TERM.format(""))
+
+
+def test_a_term_gets_its_sign_where_it_is_added():
+    one_line("ENT300", TERM.format("  # here"))
 
 
 def test_a_program_that_steps_no_environment():

@@ -69,22 +69,18 @@ def ends(text: Text, finding: Finding) -> Sequence[ast.AST]:
     without = [each for each in found if "end" not in walked.of(each)]
     if without:
         return statements(walked, without)
-    return masks(walked, found) or statements(walked, _with_recursions(walked, found))
+    whole = with_recursions(walked, found)
+    masks = [one for each in whole for one in operands(walked, each, "end") if is_mask(walked, one)]
+    return list(dict.fromkeys(masks)) or statements(walked, whole)
 
 
-def masks(walked: Walk, found: Sequence[ast.expr]) -> list[ast.stmt]:
-    """What is computed of ends, and of nothing else, beside returns."""
-    whole = _with_recursions(walked, found)
-    told = [one for each in whole for one in operands(walked, each, "end") if _is_mask(walked, one)]
-    return list(dict.fromkeys(told))
-
-
-def _with_recursions(walked: Walk, found: Sequence[ast.expr]) -> list[ast.expr]:
+def with_recursions(walked: Walk, found: Sequence[ast.expr]) -> list[ast.expr]:
+    """Returns, and the sums in the same functions in which each has a share of the one before it."""
     scopes = {walked.scope(each) for each in found}
     return [*found, *(each for each in recursions(walked) if walked.scope(each) in scopes)]
 
 
-def _is_mask(walked: Walk, statement: ast.stmt) -> bool:
+def is_mask(walked: Walk, statement: ast.stmt) -> bool:
     """Whether a statement computes something of ends, and of nothing else that is learned from."""
     kinds = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp)
     told = [walked.of(part) for part in ast.walk(statement) if isinstance(part, kinds)]

@@ -12,7 +12,7 @@ from rldebug.syntax.across import Program, Value, back, run_by
 from rldebug.syntax.mentions import in_setup
 from rldebug.syntax.names import method, receiver
 from rldebug.syntax.places import Function, calls, function_of, parents
-from rldebug.syntax.quantities import Walk, is_network, is_put, recursions, stepped, walk
+from rldebug.syntax.quantities import Walk, is_network, is_put, operands, recursions, stepped, walk
 
 _SMALLER = frozenset({"min", "max", "minimum", "maximum", "fmin", "fmax", "where", "amin", "amax"})
 _CLIPS = frozenset({"clip", "clamp", "clip_", "clamp_"})
@@ -20,7 +20,7 @@ _ORDERS = frozenset(
     {"reshape", "view", "flatten", "ravel", "transpose", "permute", "swapaxes", "moveaxis", "t", "stack", "rearrange"}
 )
 _DRAWN = frozenset({"multinomial", "sample", "rsample", "argmax", "argmin", "generate"})
-_TRUE = 2  # the place of the flag that ends an episode for good in what step() returns
+_TERMINATED, _TRUNCATED = 2, 3  # places in what step() returns
 _MOST = 600
 
 
@@ -43,12 +43,11 @@ def joined(text: Text, finding: Finding) -> Sequence[ast.AST]:
             found[own] = None
         elif isinstance(node, ast.BinOp):
             others = [side for side in (node.left, node.right) if Value(side) not in above]
-            if isinstance(node.op, ast.Add | ast.Sub) and any("network" in walked.of(side) for side in others):
+            if others and isinstance(node.op, ast.Add | ast.Sub):
                 taken[own] = None
-            elif others and isinstance(node.op, ast.Mult | ast.Div | ast.Sub):
+            elif others and isinstance(node.op, ast.Mult | ast.Div):
                 found[own] = None
-    losses = {walked.statement(loss) for _, loss in text.losses}
-    return list(found) or list(taken) or [each for each in losses if each is not at]
+    return list(found) or list(taken)
 
 
 def _above(walked: Walk, parts: Sequence[Value]) -> set[Value]:
@@ -124,35 +123,44 @@ def ends(text: Text, finding: Finding) -> Sequence[ast.AST]:
     """Where what lies beyond an end is left out: the formula that lacks it, the branch that asks for the wrong flag, or
     the flag that is stored."""
     walked, found = aimed_learning.returned(text, finding)
-    parts = [part for each in found for part in _masks(walked, each)]
-    if parts:
-        return flags(text, parts) or aimed_learning.ends(text, finding)
-    return list(_guards(text, found)) or aimed_learning.ends(text, finding)
+    whole = aimed_learning.with_recursions(walked, found)
+    parts = {each: _masks(walked, each) for each in whole}
+    without = [each for each, masks in parts.items() if not masks]
+    if not without:
+        return flags(text, [one for masks in parts.values() for one in masks]) or aimed_learning.ends(text, finding)
+    return list(_guards(text, without)) or statements(walked, without)
 
 
 def _masks(walked: Walk, node: ast.expr) -> list[ast.expr]:
     """What of a sum is computed of ends, and of no rewards; also in statements before it."""
-    whole = [node, *aimed_learning.masks(walked, [node])]
-    parts = [part for each in whole for part in ast.walk(each) if isinstance(part, ast.expr)]
+    before = [each for each in operands(walked, node, "end") if aimed_learning.is_mask(walked, each)]
+    parts = [part for each in [node, *before] for part in ast.walk(each) if isinstance(part, ast.expr)]
     return [each for each in parts if "end" in walked.of(each) and "reward" not in walked.of(each)]
 
 
 def _guards(text: Text, sums: Sequence[ast.expr]) -> Iterator[ast.stmt]:
-    """Branches in which a network is asked for what follows, by what step() returned, and not by its flag of an end."""
+    """Branches in which a network is asked for what follows where an episode has ended for good."""
     walked = walk(text.program, sums, networks=False)
     for each in walked.made_of:
-        node = each.node
-        if not is_network(text.program, node):
-            continue
-        source = text.program.home[node]
-        around: ast.AST | None = node
-        while around is not None and not isinstance(around, Function):
-            around = parents(source).get(around)
-            if isinstance(around, ast.If):
-                told = walk(text.program, [around.test], networks=False).made_of
-                places = {one.path[0][0] for one in told if one.node in text.program.steps and one.path}
-                if places and _TRUE not in places:
+        if is_network(text.program, each.node):
+            source = text.program.home[each.node]
+            inner: ast.AST = each.node
+            while (around := parents(source).get(inner)) is not None and not isinstance(around, Function):
+                if isinstance(around, ast.If) and _is_asked_at_ends(text, around, inner):
                     yield around
+                inner = around
+
+
+def _is_asked_at_ends(text: Text, branch: ast.If, inner: ast.AST) -> bool:
+    """`if terminated:`, or `if not truncated:`, by what step() returned; nothing is said of longer tests."""
+    test, holds = branch.test, inner in branch.body
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, holds = test.operand, not holds
+    if inner is branch.test or not isinstance(test, ast.Name | ast.Attribute | ast.Subscript):
+        return False
+    told = walk(text.program, [test], networks=False).made_of
+    places = {each.path[0][0] for each in told if each.node in text.program.steps and each.path}
+    return places == {_TERMINATED if holds else _TRUNCATED}
 
 
 def ordered(text: Text, finding: Finding) -> Sequence[ast.AST]:
