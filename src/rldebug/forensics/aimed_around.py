@@ -25,11 +25,11 @@ def copying(text: Text, finding: Finding) -> Sequence[ast.AST]:
 
 
 def stepping(text: Text, finding: Finding) -> Sequence[ast.AST]:
-    return _methods(text, _classes(text, [_facts(text).get("class")]), "step")
+    return _methods(text, classes(text), "step")
 
 
 def resetting(text: Text, finding: Finding) -> Sequence[ast.AST]:
-    return _methods(text, _classes(text, [_facts(text).get("class")]), "reset")
+    return _methods(text, classes(text), "reset")
 
 
 def frames(text: Text, finding: Finding) -> Sequence[ast.AST]:
@@ -49,6 +49,11 @@ def _facts(text: Text) -> dict[str, Any]:
 def _classes(text: Text, names: Sequence[object]) -> list[ast.ClassDef]:
     nodes = (each for source in text.sources for each in ast.walk(source.tree))
     return [each for each in nodes if isinstance(each, ast.ClassDef) and each.name in names]
+
+
+def classes(text: Text) -> list[ast.ClassDef]:
+    """Of the environment that was learned from, where it is the program's own."""
+    return _classes(text, [_facts(text).get("class")])
 
 
 def _methods(text: Text, owners: Sequence[ast.ClassDef], name: str) -> list[ast.AST]:

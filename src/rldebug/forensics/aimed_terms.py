@@ -334,3 +334,11 @@ def density(text: Text, finding: Finding) -> Sequence[ast.AST]:
     taken = [each.node for each in walked.made_of if method(each.node) == "log_prob"]
     found = statements(walked, [each for each in taken if walked.scope(each) in draws])
     return found if len({walked.scope(each) for each in found}) == 1 else aimed_acting.drawn(text, finding)
+
+
+def trace(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where each sum has a share of the one before it; else where rewards become returns."""
+    walked, found = aimed_learning.returned(text, finding)
+    scopes = {walked.scope(each) for each in found}
+    sums = [each for each in recursions(walked) if walked.scope(each) in scopes]
+    return statements(walked, sums) or aimed_learning.formula(text, finding)

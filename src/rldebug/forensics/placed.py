@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from rldebug.evidence.script import Script
 from rldebug.evidence.source import Source
 from rldebug.finding import Finding, Where
-from rldebug.forensics import aimed_acting, aimed_around, aimed_learning, aimed_terms
+from rldebug.forensics import aimed_acting, aimed_around, aimed_learning, aimed_terms, aimed_worlds
 from rldebug.forensics.program_text import FUNCTION, SPAN, Text, begin, end
 from rldebug.syntax.places import Function, function_of
 
@@ -23,9 +23,10 @@ FOUND: Mapping[str, Callable[[Text, Finding], Sequence[ast.AST]]] = {
     "ends": aimed_learning.ends,  # ends of episodes cut the future off
     "flags": aimed_terms.ends,  # the same, or the flag that was stored of an end
     "carried": aimed_terms.cut,  # what is carried from step to step is cut off at ends
+    "trace": aimed_terms.trace,  # each sum has a share of the one before it
     "discount": aimed_learning.discount,  # the same; or the discount that a library is given
     "next": aimed_learning.following,  # what is expected of the next state, and added to the reward
-    "again": aimed_learning.asked_again,  # one observation for two
+    "again": aimed_worlds.again,  # one observation for two
     "weight": aimed_learning.weight,  # what the loss makes of returns: advantages, targets
     "advantage": aimed_learning.advantage,  # a return less what was expected
     "weighed": aimed_terms.weighed,  # scores are compared, before log-probs are weighed by them
@@ -55,8 +56,9 @@ FOUND: Mapping[str, Callable[[Text, Finding], Sequence[ast.AST]]] = {
     "reset": aimed_around.resetting,  # reset() of the environment
     "frames": aimed_around.frames,  # the wrapper that stacks observations
     "made": aimed_around.made,  # the environment is made
-    "restarted": aimed_around.restarted,  # reset() is called between episodes
-    "seeded": aimed_around.seeded,  # reset() is given a seed
+    "shared": aimed_worlds.shared,  # an array is handed out again and again
+    "restarted": aimed_worlds.restarted,  # reset() is called between episodes
+    "seeded": aimed_worlds.seeded,  # reset() is given a seed
     "evaluation": aimed_around.evaluation,  # episodes are played that nothing is learned from
     "optimizer": aimed_around.optimizer,  # an optimizer is made
     "held": aimed_terms.held,  # parameters are chosen for the optimizer that steps after a loss
