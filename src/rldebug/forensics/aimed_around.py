@@ -8,6 +8,7 @@ from typing import Any
 
 from rldebug.finding import Finding, Where
 from rldebug.forensics.program_text import Text, last, statements
+from rldebug.syntax.bindings import reaching
 from rldebug.syntax.copies import copies
 from rldebug.syntax.kinds import kind
 from rldebug.syntax.mentions import in_setup
@@ -111,3 +112,24 @@ def optimizer(text: Text, finding: Finding) -> Sequence[ast.AST]:
         return []
     statement = text.statement(Where(file=str(made[0][0]), line=int(made[0][1])))
     return [] if statement is None else [statement]
+
+
+def aliases(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where a second name is given to a network, if that is done once."""
+    found = []
+    for source in text.sources:
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Assign) and _is_second_name(text, node):
+                found.append(node)
+    return found if len(found) == 1 else []
+
+
+def _is_second_name(text: Text, node: ast.Assign) -> bool:
+    source, value = text.program.home[node], node.value
+    if len({type(each) for each in node.targets}) != 1 or kind(source, value) != "module":
+        return False
+    if isinstance(value, ast.Call):
+        return len(node.targets) > 1
+    if not isinstance(value, ast.Name | ast.Attribute) or not isinstance(node.targets[0], type(value)):
+        return False
+    return all(isinstance(each.whole, ast.Call) for each in reaching(source, value))

@@ -9,9 +9,10 @@ from rldebug.finding import Finding, Where
 from rldebug.forensics import aimed_acting, aimed_around, aimed_learning
 from rldebug.forensics.program_text import Text, last, statements
 from rldebug.syntax.across import Program, Value, back, run_by
+from rldebug.syntax.kinds import kind
 from rldebug.syntax.mentions import in_setup
-from rldebug.syntax.names import method, receiver
-from rldebug.syntax.places import Function, calls, function_of, parents
+from rldebug.syntax.names import dotted, method, receiver
+from rldebug.syntax.places import Function, calls, function_of, loops_of, parents
 from rldebug.syntax.quantities import Walk, is_network, is_put, operands, recursions, stepped, walk
 
 _SMALLER = frozenset({"min", "max", "minimum", "maximum", "fmin", "fmax", "where", "amin", "amax"})
@@ -208,13 +209,9 @@ def weighed(text: Text, finding: Finding) -> Sequence[ast.AST]:
         return found
     walked = text.learned
     nodes: list[ast.expr] = []
-    for each in walked.made_of:
-        node = each.node
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            sides = [side for side in (node.left, node.right) if not _is_differentiable(text.program, side)]
-            if len(sides) == 1:
-                told = walk(text.program, [sides[0]]).made_of
-                nodes += [one.node for one in told if aimed_learning.is_difference(one.node)][:1]
+    for side in _constants(text, walked):
+        told = walk(text.program, [side]).made_of
+        nodes += [each.node for each in told if aimed_learning.is_difference(each.node)][:1]
     return statements(walked, nodes)
 
 
@@ -342,3 +339,40 @@ def trace(text: Text, finding: Finding) -> Sequence[ast.AST]:
     scopes = {walked.scope(each) for each in found}
     sums = [each for each in recursions(walked) if walked.scope(each) in scopes]
     return statements(walked, sums) or aimed_learning.formula(text, finding)
+
+
+def marked(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where it is kept which draws count, beside the draws: what log-probs are multiplied with."""
+    walked = text.learned
+    draws = {walked.scope(each.node) for each in walked.made_of if last(each.node) == "multinomial"}
+    draws |= {walked.scope(each) for each in aimed_acting.draws_in(walked)}
+    found: dict[ast.stmt, None] = {}
+    for side in _constants(text, walked):
+        for each in walk(text.program, [side]).made_of:
+            if walked.scope(each.node) in draws and is_put(walked, each.node):
+                found[walked.statement(each.node)] = None
+    return list(found) if len(found) == 1 else aimed_learning.scored(text, finding)
+
+
+def _constants(text: Text, walked: Walk) -> Iterator[ast.expr]:
+    """What is multiplied with something that gradients flow through, and lets none through itself."""
+    for each in walked.made_of:
+        node = each.node
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            sides = [side for side in (node.left, node.right) if not _is_differentiable(text.program, side)]
+            yield from sides if len(sides) == 1 else ()
+
+
+def memory(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where the state of a network goes from step to step of a sequence that is learned from."""
+    played = {text.learned.scope(each) for each in text.program.steps}
+    found = []
+    for source in text.sources:
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and loops_of(source, node):
+                names = {dotted(part) for target in node.targets for part in ast.walk(target)} - {""}
+                given = {dotted(part) for each in node.value.args for part in ast.walk(each)}
+                asked = is_network(text.program, node.value) or kind(source, node.value.func) == "module"
+                if names & given and asked and text.learned.scope(node) not in played:
+                    found.append(node)
+    return found if len(found) == 1 else []

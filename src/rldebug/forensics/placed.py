@@ -39,6 +39,8 @@ FOUND: Mapping[str, Callable[[Text, Finding], Sequence[ast.AST]]] = {
     "ordered": aimed_terms.ordered,  # targets are brought into the order in which they are learned
     "compared": aimed_terms.compared,  # predictions and targets of a regression are made
     "predicted": aimed_terms.predicted,  # predictions alone
+    "marked": aimed_terms.marked,  # it is kept which draws count
+    "memory": aimed_terms.memory,  # the state of a network goes on through a sequence
     "window": aimed_terms.window,  # rewards of several steps wait to be summed
     "rows": aimed_acting.rows,  # what an environment gave is stored
     "indices": aimed_acting.indices,  # rows are drawn
@@ -52,6 +54,7 @@ FOUND: Mapping[str, Callable[[Text, Finding], Sequence[ast.AST]]] = {
     "statistics": aimed_acting.statistics,  # moments of observations are taken
     "copies": aimed_around.copying,  # weights go from one network into another
     "followed": aimed_terms.followed,  # the same, for each target that is to follow
+    "alias": aimed_around.aliases,  # a network gets a second name
     "environment": aimed_around.stepping,  # step() of the environment
     "reset": aimed_around.resetting,  # reset() of the environment
     "frames": aimed_around.frames,  # the wrapper that stacks observations
