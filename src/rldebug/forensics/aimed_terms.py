@@ -167,11 +167,8 @@ def _is_asked_at_ends(text: Text, branch: ast.If, inner: ast.AST) -> bool:
 def ordered(text: Text, finding: Finding) -> Sequence[ast.AST]:
     """Where targets are brought into the order in which they are learned: the nearest function that does so."""
     walked = text.near(finding)
-    found = [
-        each.node
-        for each in walked.made_of
-        if last(each.node) in _ORDERS and "reward" in walked.of(each.node) and not run_by(text.program, each.node)
-    ]
+    moved = [each.node for each in walked.made_of if last(each.node) in _ORDERS and "reward" in walked.of(each.node)]
+    found = [each for each in moved if isinstance(each, ast.Call) and not run_by(text.program, each)]
     return statements(walked, [each for each in found if walked.scope(each) is walked.scope(found[0])])
 
 

@@ -1,4 +1,4 @@
-"""The statements of environments of the program: one array that is handed out at every step, lanes that are made alike."""
+"""The statements of environments that are the program's own: an array handed out at every step, lanes made alike."""
 
 from __future__ import annotations
 
@@ -21,10 +21,20 @@ _MOST = 200
 def shared(text: Text, finding: Finding) -> Sequence[ast.AST]:
     """Where an environment hands out an array that it made once, and writes over at the next step."""
     found: dict[ast.stmt, None] = {}
-    for owner in aimed_around.classes(text):
+    for owner in _worlds(text):
         for each in _handed_out(text, owner):
             found[walk(text.program, []).statement(each)] = None
     return list(found) if len(found) == 1 else []
+
+
+def _worlds(text: Text) -> Iterator[ast.ClassDef]:
+    """Classes that can be stepped and reset: environments, and what they are wrapped in."""
+    for source in text.sources:
+        for each in ast.walk(source.tree):
+            if isinstance(each, ast.ClassDef):
+                names = {one.name for one in each.body if isinstance(one, Function)}
+                if {"step", "reset"} <= names:
+                    yield each
 
 
 def _handed_out(text: Text, owner: ast.ClassDef) -> Iterator[ast.expr]:
@@ -32,9 +42,8 @@ def _handed_out(text: Text, owner: ast.ClassDef) -> Iterator[ast.expr]:
     seen: set[Value] = set()
     ahead: list[Value] = []
     for each in (one for one in made if one.name in ("step", "reset")):
-        for value in returned(each):
-            first = value.elts[0] if isinstance(value, ast.Tuple) and value.elts else value
-            ahead.append(Value(first))
+        for given in returned(each):
+            ahead.append(Value(given.elts[0] if isinstance(given, ast.Tuple) and given.elts else given))
     while ahead and len(seen) < _MOST:
         value = ahead.pop()
         node = value.node
@@ -95,7 +104,8 @@ def seeded(text: Text, finding: Finding) -> Sequence[ast.AST]:
     if found:
         return found
     names = {each.name for each in aimed_around.classes(text)}
-    made = [each for source in text.sources for each in calls(source) if last(each) in names and _is_repeated(text, each)]
+    known = [each for source in text.sources for each in calls(source) if last(each) in names]
+    made = [each for each in known if _is_repeated(text, each)]
     played = {text.learned.scope(each) for each in stepped(text.learned)}
     mine = [each for each in made if text.learned.scope(each) in played]
     return statements(text.learned, mine or made)
