@@ -84,10 +84,10 @@ def cut(text: Text, finding: Finding) -> Sequence[ast.AST]:
     walked, found = aimed_learning.returned(text, finding)
     scopes = {walked.scope(each) for each in found}
     sums = [each for each in recursions(walked) if walked.scope(each) in scopes]
-    if not sums or any("end" not in walked.of(each) for each in map(_carried(walked).get, sums) if each is not None):
-        return statements(walked, sums) or aimed_learning.formula(text, finding)
-    told = [_carried(walked)[each] for each in sums if each in _carried(walked)]
-    return flags(text, told) or aimed_learning.formula(text, finding)
+    masks = [_masks(walked, side) for each, side in _carried(walked).items() if each in sums]
+    if not all(masks):
+        return statements(walked, sums)
+    return flags(text, [one for each in masks for one in each]) or aimed_learning.formula(text, finding)
 
 
 def _carried(walked: Walk) -> dict[ast.expr, ast.expr]:
@@ -247,13 +247,13 @@ def window(text: Text, finding: Finding) -> Sequence[ast.AST]:
     for each in walked.made_of:
         if "reward" in walked.labels.get(each, ()) and _is_appended(walked, each.node):
             kept[walked.statement(each.node)] = None
-    scopes = {walked.scope(each) for each in kept}
-    scope = scopes.pop() if len(scopes) == 1 else None
+    last_kept = next(reversed(kept), None)  # of rewards as they came, before they are summed
+    scope = walked.scope(last_kept) if last_kept is not None else None
     if not isinstance(scope, Function):
         return []
     asked = [each for each in ast.walk(scope) if isinstance(each, ast.If)]
     told = [each for each in asked if _asks_for_ends(text, each.test)]
-    return told if len(told) == 1 else list(kept)
+    return told if len(told) == 1 else [each for each in kept if walked.scope(each) is scope]
 
 
 def _is_appended(walked: Walk, node: ast.expr) -> bool:
