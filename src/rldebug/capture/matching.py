@@ -8,6 +8,7 @@ tell how each element was changed, rows are found that no network acted on (colu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ from rldebug.capture.ways import WAYS, slices
 ROWS = 4096  # of a batch that are looked at
 ALIASES = 1 << 16
 _TRIED = 4  # of several tensors that a network is given
+_UNCLEAR = -2
 _ENOUGH = 0.5  # of the rows are found: this is the way they went
 _PAIRS = 128
 
@@ -128,10 +130,19 @@ class Matcher:
         for fp, node in zip(prints, current, strict=True):
             before = self.log.get(self.aliases.get(fp, -1))
             if before is not None and before is not node:
+                if self._is_part(self._looked_like.shape[1]):
+                    self.aliases[fp] = _UNCLEAR  # the rest of the two may tell them apart: of a goal, a picture alone
+                    continue
                 # Another observation that looks the same to the network: neither can be told from the other any more.
                 before.alike, node.alike = node.id, before.id
-            self.aliases[fp] = node.id
+            if self.aliases.get(fp) != _UNCLEAR:
+                self.aliases[fp] = node.id
         return self._learned[1]
+
+    def _is_part(self, width: int) -> bool:
+        """Of an observation that is several things: not as wide as all of them."""
+        layout = self.log.newest.layout if self.log.newest is not None else ()
+        return len(layout) > 1 and width <= max(math.prod(each.shape) for each in layout)
 
     def valued_last(self, array: NDArray[Any], ids: NDArray[np.int64]) -> dict[int, int] | None:
         """Where the rows learned last were not the current observations but those that steps led to: these are the same

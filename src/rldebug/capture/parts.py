@@ -60,12 +60,19 @@ class Parts:
                 if better is not None:
                     self.known[kind] = choice = better
                     self._searched[kind] = 0
+        choice = choice or self._of_fewer(kind)
         if choice is None:
             return _all(tensors)
         rows = _rows(arrays, stream.layout, choice)
         places = tuple(place for place, _ in choice)
         joined = _joined([tensors[each] for each in places], None if rows is None else len(rows))
         return None if joined is None else Found(rows, joined, places)
+
+    def _of_fewer(self, kind: Kind) -> Choice | None:
+        """As it is known of the same tensors, without an action after them: their numbers need not be observed."""
+        stream, shapes = kind
+        others = (one for one in self.known if one[0] == stream and shapes[: len(one[1])] == one[1])
+        return next((self.known[one] for one in others), None)
 
     def _share(self, arrays: Sequence[NDArray[Any] | None], stream: Stream, choice: Choice) -> float:
         """Of some rows, how many are observations if the tensors are these parts."""
