@@ -161,24 +161,48 @@ class Matcher:
         # Nothing is known of those others, or it is known that they are current (columns.py); either way they are not
         # the rows that were taken for these.
         for lane in (place for place, (one, other) in enumerate(zip(looks, prints, strict=True)) if one != other):
-            node = current[lane]
-            near = (self.log.get(node.id - 1), self.log.get(node.id + 1))
-            ended = [each for each in near if each is not None and each.succ == node.id and not each.acted]
-            if not node.first or not ended or (ended[0].stream, ended[0].lane) != (node.stream, node.lane):
+            last = self._ended(current[lane])
+            if last is None:
                 return None
-            ends[lane] = ended[0].id
+            ends[lane] = last
         for lane, last in ends.items():
             self.aliases[prints[lane]] = last
         return ends or None
 
     def nearly_learned(self, array: NDArray[Any]) -> bool:
         """Whether rows are all but those learned last: normalised once more, by statistics that have moved a little."""
+        near, current = self._near(array), self.log.current(len(array)) if array.ndim else []
+        if near is None:
+            return False
+        # Where an episode has just ended one of the two is its last observation, and the other the first of the next.
+        return bool(near.mean() > 0.7 or _stayed(near, current).mean() > 0.7)
+
+    def nearly_valued_last(self, array: NDArray[Any]) -> dict[int, int]:
+        """As valued_last, where statistics have moved in between: of the lanes whose rows are far from those before."""
+        near, current = self._near(array), self.log.current(len(array))
+        if near is None or near.all() or [each.id for each in current] != self._learned[1].tolist():
+            return {}
+        ends = {lane: self._ended(current[lane]) for lane in np.flatnonzero(~near).tolist()}
+        if any(each is None for each in ends.values()) or _stayed(near, current).mean() <= 0.7:
+            return {}
+        for lane, last in ends.items():
+            self.aliases[self._learned[0][lane]] = int(last)  # type: ignore[arg-type]
+        return {lane: int(last) for lane, last in ends.items() if last is not None}
+
+    def _near(self, array: NDArray[Any]) -> NDArray[np.bool_] | None:
         before = self._looked_like
         if array.ndim < 2 or not len(before) or array.reshape(len(array), -1).shape != before.shape:
-            return False
+            return None
         away = np.abs(array.reshape(len(array), -1).astype(np.float64) - before).max(axis=1)
-        # Where an episode has just ended one of the two is its last observation, and the other the first of the next.
-        return bool((away < _NEARLY * (1.0 + np.abs(before).max(axis=1))).mean() > 0.7)
+        return np.asarray(away < _NEARLY * (1.0 + np.abs(before).max(axis=1)))
+
+    def _ended(self, node: Node) -> int | None:
+        """The last observation of the episode before, where this is the first of one."""
+        near = (self.log.get(node.id - 1), self.log.get(node.id + 1))
+        ended = [each for each in near if each is not None and each.succ == node.id and not each.acted]
+        if not node.first or not ended or (ended[0].stream, ended[0].lane) != (node.stream, node.lane):
+            return None
+        return ended[0].id
 
     def _match(self, array: NDArray[Any]) -> tuple[NDArray[np.int64], str]:
         best: tuple[float, NDArray[np.int64], str] = (0.0, np.empty(0, dtype=np.int64), "none")
@@ -265,6 +289,12 @@ class Matcher:
     def _alias(self, fp: int) -> int:
         id = self.aliases.get(fp, -1)
         return id if id < 0 or self.log.get(id) is not None else -1
+
+
+def _stayed(near: NDArray[np.bool_], current: Sequence[Node]) -> NDArray[np.bool_]:
+    """Of the lanes in which no episode has just begun, which are near; of all where there is none such."""
+    lanes = [place for place, each in enumerate(current) if not each.first]
+    return near[lanes] if lanes and len(current) == len(near) else near
 
 
 def _share(ids: NDArray[np.int64]) -> float:

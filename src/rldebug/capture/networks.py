@@ -328,7 +328,10 @@ class Networks:
     def _once_more(self, tensor: Tensor) -> bool:
         """What follows a step is valued, the statistics of a normaliser move on, and then it is acted on."""
         array = None if torch.is_grad_enabled() else to_numpy(tensor)
-        return array is not None and bool(self.session.matcher.nearly_learned(array))
+        if array is None or not self.session.matcher.nearly_learned(array):
+            return False
+        self._were_last(self.session.matcher.nearly_valued_last(array))
+        return True
 
     def _now_acting(self, tensor: Tensor, rows: NDArray[np.int64]) -> bool:
         """What steps led to is valued, also where an episode ended, and then the current observations are acted on."""
@@ -336,7 +339,12 @@ class Networks:
         ends = None if array is None else self.session.matcher.valued_last(array, rows)
         if ends is None:
             return False
-        for event in reversed(self.session.audit.events):
+        self._were_last(ends)
+        return True
+
+    def _were_last(self, ends: dict[int, int]) -> None:
+        """What was taken for acting just now was a look at what steps led to: of these lanes the last observations."""
+        for event in reversed(self.session.audit.events if ends else ()):
             if event.call != self.session.log.calls:
                 break
             if event.kind == "call" and event.detail["acting"] and event.detail["match"] == "alias":
@@ -345,7 +353,6 @@ class Networks:
                 found[list(ends)] = list(ends.values())
                 event.arrays["rows"] = found
                 self.session.audit.refer(found)
-        return True
 
     def _tag(self, tensor: Tensor, rows: NDArray[np.int64]) -> None:
         if not len(rows):
