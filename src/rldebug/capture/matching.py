@@ -20,6 +20,7 @@ from rldebug.capture.columns import Columns
 from rldebug.capture.env_log import EnvLog
 from rldebug.capture.env_stream import Node, Stream
 from rldebug.capture.fingerprints import row_fingerprints
+from rldebug.capture.moving import Moving
 from rldebug.capture.parts import Found, Parts
 from rldebug.capture.ways import WAYS, slices
 
@@ -41,6 +42,7 @@ class Matcher:
         self.log = log
         self.aliases: dict[int, int] = {}  # fingerprint of an input row -> node id
         self.columns = Columns(log)
+        self.moving = Moving(log)
         self._learned: tuple[list[int], NDArray[np.int64]] = ([], np.empty(0, dtype=np.int64))
         self._looked_like: NDArray[Any] = np.empty((0, 0))  # the rows of these
         self._last: dict[tuple[int, tuple[int, ...]], str] = {}  # (stream, width of the input) -> the way that worked
@@ -257,6 +259,8 @@ class Matcher:
             *(("slice", part) for each in self._likely() for part in slices(array, each)),
         ):
             ids = self.columns.find(rows[:ROWS])
+            if ids is None and not _share(aliased) and not _share(raw):
+                ids = self.moving.find(rows[:ROWS])
             if ids is None or not len(ids):
                 continue
             for other in (aliased, raw):
