@@ -259,7 +259,7 @@ class Backward:
                         rows, match = own, how
             if match in ("none", "alias", "slice", "entered") and (rows < 0).any():
                 # The first layer sees one part of the observation only: the network was given all of them.
-                whole = audit.in_parts(self.session.registry.owners(term.parameters), len(rows))
+                whole = audit.in_parts(self.session.registry.owners(term.parameters), rows)
                 rows, match = (rows, match) if whole is None else (whole, "parts")
             detail = _detail(term)
             if term.picks is not None and len(rows) == term.picks[0]:
