@@ -132,7 +132,7 @@ class Matcher:
         for fp, node in zip(prints, current, strict=True):
             before = self.log.get(self.aliases.get(fp, -1))
             if before is not None and before is not node:
-                if self._is_part(self._looked_like.shape[1]):
+                if before.fp != node.fp and self._is_part(self._looked_like.shape[1]):
                     self.aliases[fp] = _UNCLEAR  # the rest of the two may tell them apart: of a goal, a picture alone
                     continue
                 # Another observation that looks the same to the network: neither can be told from the other any more.
@@ -142,9 +142,11 @@ class Matcher:
         return self._learned[1]
 
     def _is_part(self, width: int) -> bool:
-        """Of an observation that is several things: not as wide as all of them."""
-        layout = self.log.newest.layout if self.log.newest is not None else ()
-        return len(layout) > 1 and width <= max(math.prod(each.shape) for each in layout)
+        """Of an observation that is several things, of which some network is given all: not as wide as these."""
+        stream = self.log.newest
+        if stream is None or len(stream.layout) < 2 or not any(each == stream.index for each, _ in self.parts.known):
+            return False
+        return width <= max(math.prod(each.shape) for each in stream.layout)
 
     def valued_last(self, array: NDArray[Any], ids: NDArray[np.int64]) -> dict[int, int] | None:
         """Where the rows learned last were not the current observations but those that steps led to: these are the same
