@@ -125,10 +125,13 @@ def test_a_last_observation_comes_in_an_order_of_its_own() -> None:
     log = EnvLog(lambda: (0, 0), lambda env: None)
     env, one = object(), {"a": np.array([1.0, 2.0]), "b": np.array([3.0])}
     log.reset(env, one, None, 1)
-    log.step(env, 0, {"a": np.array([5.0, 6.0]), "b": np.array([7.0])}, 0.0, False, True, {"b": one["b"], "a": one["a"]})
+    log.step(
+        env, 0, {"a": np.array([5.0, 6.0]), "b": np.array([7.0])}, 0.0, False, True, {"b": one["b"], "a": one["a"]}
+    )
     assert log.nodes[0].fp == log.nodes[-1].fp == log.find(log.nodes[0].fp).fp
     rows, how = Matcher(log).rows([torch.tensor([[3.0]]), torch.tensor([[1.0, 2.0]])])
-    assert how == "parts" and rows.tolist() == [log.nodes[-1].id]
+    assert how == "parts"
+    assert rows.tolist() == [log.nodes[-1].id]
 
 
 def test_layout() -> None:

@@ -254,7 +254,9 @@ class Backward:
             rows, match = audit.rows(term.inputs) if term.inputs else (np.empty(0, np.int64), "none")
             for how, look in (("entered", self._entered), ("tag", self._tagged)):
                 if term.inputs and _share(rows) < _MOST:
-                    own = max((each for one in term.inputs if (each := look(one)) is not None), key=_share, default=rows)
+                    own = max(
+                        (each for one in term.inputs if (each := look(one)) is not None), key=_share, default=rows
+                    )
                     if _share(own) > _share(rows):
                         rows, match = own, how
             if match in ("none", "alias", "slice", "entered") and (rows < 0).any():

@@ -36,7 +36,6 @@ _STACKED = 0.9  # of the rows
 _NEARLY = 0.1  # by which rows may differ, of their size
 
 
-
 class Matcher:
     def __init__(self, log: EnvLog) -> None:
         self.log = log
@@ -261,8 +260,8 @@ class Matcher:
             *(("slice", part) for each in self._likely() for part in slices(array, each)),
         ):
             ids = self.columns.find(rows[:ROWS])
-            if ids is None and not _share(aliased) and not _share(raw):
-                ids = self.moving.find(rows[:ROWS])
+            if ids is None and max(_share(aliased), _share(raw)) < _ENOUGH:
+                ids = self.moving.find(rows[:ROWS], self.columns.pairs)
             if ids is None or not len(ids):
                 continue
             for other in (aliased, raw):

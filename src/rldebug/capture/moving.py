@@ -1,16 +1,17 @@
 """Moving: observations that a program normalises when it learns, by running statistics that have moved on since.
 
-A buffer keeps what the environment gave, and each batch is given to the networks by the statistics of that moment: rows
-that no network has seen before. But of one batch all rows were changed alike, element by element, by a factor and a
-shift. What these are is guessed at (running statistics are near the mean and spread of what was observed, and near what
-the last batch was changed by), each row is put to the observation that it is nearest to, and factor and shift are
-fitted to those pairs, again until nothing changes. What comes out is believed where rows fit to a few roundings:
-a dozen rows that fit two numbers for each element do not do so by chance.
+A buffer keeps what the environment gave, and each batch is given to the networks by the statistics of that moment:
+rows that no network has seen before. But of one batch all rows were changed alike, element by element, by a factor and
+a shift. What these are is guessed at (running statistics are near the mean and spread of what was observed, near what
+the last batch was changed by, and what was acted on last), each row is put to the observation that it is nearest to,
+and factor and shift are fitted to those pairs, again until nothing changes. What comes out is believed where rows fit
+to a few roundings: a dozen rows that fit two numbers for each element do not do so by chance.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,8 @@ _FAR = (0.5, 0.25, 0.1)  # of its spread, by which a row may be away from an obs
 _EXACT = 4e-6  # of the greatest number in the column: a few roundings of float32
 _ENOUGH = 0.5  # of the rows
 _CANDIDATES = 4096  # for one row
-_SEARCHES = 16  # in vain, one after the other
+_SEARCHES = 16  # in vain, one after the other: the next when there are as many observations again
+_PAIRS = 32  # that say how rows were changed of late
 _REMEMBERED = 8  # batches: several networks are given one
 
 Array = NDArray[np.float64]
@@ -40,22 +42,27 @@ class Moving:
         self._ids: Ints = np.empty(0, dtype=np.int64)
         self._obs: Array = np.empty((0, 0))
         self._last: tuple[Array, Array] | None = None  # factor and shift of the last batch
-        self._failed = 0
+        self._failed = self._again = 0
         self._known: OrderedDict[int, Ints | None] = OrderedDict()
 
-    def find(self, rows: NDArray[np.generic]) -> Ints | None:
-        """Node ids of the rows, -1 where there is none; None where it is not known how they were changed."""
+    def find(self, rows: NDArray[np.generic], pairs: Sequence[tuple[Array, Array]] = ()) -> Ints | None:
+        """Node ids of the rows, -1 where there is none; None where it is not known how they were changed. `pairs`:
+        observations that were acted on of late, and the rows that they were made to."""
         if rows.ndim != 2 or rows.dtype.kind != "f" or len(rows) < _LEAST or not _NARROWEST <= rows.shape[1] <= WIDTH:
             return None
         key = hash(np.ascontiguousarray(rows).tobytes())
         if key not in self._known:
             while len(self._known) >= _REMEMBERED:
                 self._known.popitem(last=False)
-            self._known[key] = self._find(rows.astype(np.float64))
+            self._known[key] = self._find(rows.astype(np.float64), pairs)
         return self._known[key]
 
-    def _find(self, rows: Array) -> Ints | None:
-        if self._failed >= _SEARCHES or not np.isfinite(rows).all():
+    def _find(self, rows: Array, pairs: Sequence[tuple[Array, Array]]) -> Ints | None:
+        if self._failed >= _SEARCHES:
+            if self.log.next_id < self._again:
+                return None
+            self._failed = 0
+        if not np.isfinite(rows).all():
             return None
         self._look(rows.shape[1])
         if len(self._obs) < 2 * _LEAST or self._obs.shape[1] != rows.shape[1]:
@@ -63,16 +70,31 @@ class Moving:
         spread = self._obs.std(axis=0)
         if (spread > 0).sum() < _NARROWEST:
             return None
-        guesses = [(1.0 / np.where(spread > 0, spread, 1.0), -self._obs.mean(axis=0) / np.where(spread > 0, spread, 1.0))]
-        if self._last is not None and len(self._last[0]) == rows.shape[1]:
-            guesses.insert(0, self._last)
-        for guess in guesses:
+        for guess in self._guesses(rows.shape[1], np.where(spread > 0, spread, 1.0), pairs):
             found = self._fit(rows, *guess, spread)
             if found is not None:
                 self._failed = 0
                 return found
-        self._failed += 1
+        self._failed, self._again = self._failed + 1, 2 * self.log.next_id
         return None
+
+    def _guesses(
+        self, width: int, spread: Array, pairs: Sequence[tuple[Array, Array]]
+    ) -> Iterator[tuple[Array, Array]]:
+        if self._last is not None and len(self._last[0]) == width:
+            yield self._last
+        factor, shift = 1.0 / spread, -self._obs.mean(axis=0) / spread
+        yield factor, shift
+        near = [(one, row) for one, row in list(pairs)[-_PAIRS:] if len(one) == len(row) == width]
+        if len(near) < _PAIRS // 4:
+            return
+        before, after = (np.stack([each[side] for each in near]) for side in (0, 1))
+        factor, shift = factor.copy(), shift.copy()
+        for column in range(width):
+            line = _line(before[:, column], after[:, column])
+            if line is not None:
+                factor[column], shift[column] = line
+        yield factor, shift
 
     def _fit(self, rows: Array, factor: Array, shift: Array, spread: Array) -> Ints | None:
         size = np.abs(rows).max(axis=0)

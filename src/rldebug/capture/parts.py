@@ -131,9 +131,7 @@ def _put(fits: Sequence[Sequence[tuple[int, str]]], done: Choice) -> Iterator[Ch
             yield from _put(fits, (*done, each))
 
 
-def _rows(
-    arrays: Sequence[NDArray[Any] | None], layout: Sequence[Part], choice: Choice
-) -> NDArray[np.float32] | None:
+def _rows(arrays: Sequence[NDArray[Any] | None], layout: Sequence[Part], choice: Choice) -> NDArray[np.float32] | None:
     """As they would have been observed: the parts one after the other."""
     columns = []
     for part, (place, name) in zip(layout, choice, strict=True):

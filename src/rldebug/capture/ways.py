@@ -1,7 +1,7 @@
 """Ways back: from the rows that a network is given to the observations as the environment gave them.
 
-Programs cast, flatten, scale bytes to 0…1, move the channels, append an action. Each way gives rows with one observation
-each, or None where it cannot be the one that was gone.
+Programs cast, flatten, scale bytes to 0…1, move the channels, append an action. Each way gives rows with one
+observation each, or None where it cannot be the one that was gone.
 """
 
 from __future__ import annotations

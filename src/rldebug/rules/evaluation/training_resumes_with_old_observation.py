@@ -86,7 +86,8 @@ class TrainingResumesWithOldObservation(Rule):
             where=old[0].event.where,
             seen=f"{len(old)} times an observation that is {lag(old[0])} env calls old, from before a reset",
             expected="the newest observation",
-            help="leave the reset to the loop that trains, or hand it the observation of the reset" if only_reset
+            help="leave the reset to the loop that trains, or hand it the observation of the reset"
+            if only_reset
             else "make an environment of its own for the evaluation, or reset when training goes on",
             confidence=0.88,
         )
