@@ -48,6 +48,11 @@ class Mark:
             watch.mixed(number, which, value)
         return value
 
+    def entered(self, number: int, which: tuple[int, ...], value: Any, /) -> None:
+        watch = self.watch
+        if watch is not None and not self.compiling() and number not in watch.left_alone:
+            watch.entered(number, which, value)
+
     def shut(self) -> None:
         self.watch = None
 
@@ -60,7 +65,7 @@ class Elsewhere:
 
     step = staticmethod(lambda number, callee, /, *args, **kwargs: callee(*args, **kwargs))
     afresh = staticmethod(lambda number, which, place, value, /: value)
-    mixed = staticmethod(lambda number, which, value, /: value)
+    mixed = entered = staticmethod(lambda number, which, value, /: value)
 
 
 mark = Mark()
@@ -136,9 +141,9 @@ class _Marker:
                 self.instead.setdefault(id(value), []).append(self.passed("afresh", value, number, which, at))
             for value, which in place.mixed:
                 self.instead.setdefault(id(value), []).append(self.passed("mixed", value, number, which))
-            for where, stmts in ((self.behind, place.written), (self.ahead, place.given)):
+            for where, how, stmts in ((self.behind, "mixed", place.written), (self.ahead, "entered", place.given)):
                 for stmt, name, which in stmts:
-                    told = ast.parse(f"{NAME}.mixed({number}, {which}, {name})").body[0]
+                    told = ast.parse(f"{NAME}.{how}({number}, {which}, {name})").body[0]
                     where.setdefault(id(stmt), []).append(_put_at(told, stmt))
 
     def stepped(self, number: int) -> Callable[[ast.expr], ast.expr]:

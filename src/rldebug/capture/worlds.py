@@ -94,6 +94,10 @@ class Worlds:
         if GROUP not in self.off and self.under_way is None:
             self.switch.guard(GROUP, self.saw_mixed, number, which, value)
 
+    def entered(self, number: int, which: tuple[int, ...], value: Any) -> None:
+        if GROUP not in self.off and self.under_way is None:
+            self.switch.guard(GROUP, self.saw_entered, number, which, value)
+
     # ── whether it is one ───────────────────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -182,18 +186,18 @@ class Worlds:
         if world.doubt:
             self.leave(world)  # flagged at first, and it goes on all the same
             return None
-        if world.steps and bool(np.any(world.over)) and world.lanes == 1:
-            self.tell(world, "unseen")
-            world.over = False
         if world.roles is not None and place.state is not None and world.state is not None:
             state = getattr(callee, "__self__", None) if place.state == "" else None
             if isinstance(place.state, int):
                 state = args[place.state]
             elif place.state:
                 state = kwargs.get(place.state)
-            if state is not None and not self.is_current(world, state):
-                self.leave_told(world)
+            if state is not None and not self.is_current(world, state) and not self.begins_unseen(world, state):
+                self.leave(world)
                 return None
+        if world.steps and world.lanes == 1 and world.over:
+            self.tell(world, "unseen")  # it begins anew by itself
+            world.over = False
         return (copied(action if isinstance(action, (np.ndarray, torch.Tensor)) else _plain_action(action)),)
 
     def is_current(self, world: World, state: Any) -> bool:
@@ -203,9 +207,15 @@ class Worlds:
         known = observed(world.state)
         return seen is not None and known is not None and np.shape(seen) == np.shape(known) and np.array_equal(seen, known)
 
-    def leave_told(self, world: World) -> None:
-        """It goes on from somewhere else, and nobody has seen it begin."""
-        self.leave(world)
+    def begins_unseen(self, world: World, state: Any) -> bool:
+        """It goes on from somewhere else. That can be told where the state is what is observed."""
+        which = (0,) if not world.place.count else world.place.states
+        obs = self.beginning(world, which, -1, state)
+        if obs is None:
+            return False
+        world.over, world.last = False, obs
+        self.tell(world, "reset", obs, None)
+        return True
 
     def after(self, world: World, action: Any, result: Any, calls: int) -> None:
         if self.calls != calls:
@@ -289,7 +299,7 @@ class Worlds:
         if obs is None or world.last is None:
             return
         if world.lanes == 1:
-            if not np.array_equal(obs, world.last):
+            if world.over and not np.array_equal(obs, world.last):
                 world.doubt, world.over, world.last = False, False, obs
                 self.tell(world, "reset", obs, None)
             return
@@ -302,6 +312,22 @@ class Worlds:
         mask = new if not new.all() else np.ones(world.lanes, dtype=bool)
         world.over, world.last = np.asarray(world.over) & ~mask, obs
         self.tell(world, "reset", obs, mask)
+
+
+    def saw_entered(self, number: int, which: tuple[int, ...], value: Any) -> None:
+        """An argument of the function that goes round: it goes on from there, or begins there."""
+        world = self.world(number)
+        if world is None:
+            return
+        if world.roles is None:
+            world.pending[which, -1] = value
+            return
+        if world.state is not None and value is world.state:
+            return
+        obs = self.beginning(world, which, -1, value)
+        if obs is not None and not np.array_equal(obs, world.last):
+            world.doubt, world.over, world.last = False, False, obs
+            self.tell(world, "reset", obs, None)
 
 
 def _plain_action(action: Any) -> Any:

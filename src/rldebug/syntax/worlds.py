@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 _RESULTS = range(3, 7)  # that a step hands back: an observation, a reward and a flag at least
@@ -122,7 +122,7 @@ class _Binding:
     element: bool = False  # an element of it is
 
 
-def _bindings(nodes: Iterator[ast.AST]) -> Iterator[_Binding]:
+def _bindings(nodes: Iterable[ast.AST]) -> Iterator[_Binding]:
     for node in nodes:
         if isinstance(node, ast.Assign):
             for target in node.targets:
@@ -153,10 +153,13 @@ class _Scope:
         arguments = scope.args if isinstance(scope, _FUNCTIONS) else None
         self.parameters = [each.arg for each in (*arguments.posonlyargs, *arguments.args)] if arguments else []
         self.me = self.parameters[0] if owner is not None and self.parameters else ""
+        self._inside: dict[ast.AST, frozenset[ast.AST]] = {}
+        self._bound: dict[ast.AST, list[_Binding]] = {}
         self.above: dict[ast.AST, ast.AST] = {}
-        for each in ast.walk(scope):
-            for inner in ast.iter_child_nodes(each):
-                self.above[inner] = each
+        for each in (scope, *self.nodes):
+            if each is scope or not isinstance(each, _INNER):
+                for inner in ast.iter_child_nodes(each):
+                    self.above[inner] = each
 
     def places(self) -> list[Place]:
         found = []
@@ -176,6 +179,16 @@ class _Scope:
         """Innermost first."""
         return [each for each in self.path(node) if isinstance(each, _LOOPS)]
 
+    def inside(self, loop: ast.AST) -> frozenset[ast.AST]:
+        if loop not in self._inside:
+            self._inside[loop] = frozenset(_own(loop))
+        return self._inside[loop]
+
+    def bound_in(self, loop: ast.AST) -> list[_Binding]:
+        if loop not in self._bound:
+            self._bound[loop] = list(_bindings(_own(loop)))
+        return self._bound[loop]
+
     def path(self, node: ast.AST) -> list[ast.AST]:
         """From the node outwards, within the scope."""
         found = []
@@ -187,13 +200,13 @@ class _Scope:
     def bindings(self, name: str) -> list[tuple[_Binding, bool]]:
         """Of a variable, wherever it is bound; and whether that is in this scope. Of an attribute also in other methods
         of the class."""
-        here = [(each, True) for each in _bindings(iter(self.nodes)) if each.key == name]
+        here = [(each, True) for each in self.bound_in(self.scope) if each.key == name]
         if not self.me or not name.startswith(self.me + ".") or self.owner is None:
             return here
         for method in self.owner.body:
             if isinstance(method, _FUNCTIONS) and method is not self.scope and method.args.args:
                 other = method.args.args[0].arg + name[len(self.me) :]
-                here += [(each, False) for each in _bindings(_own(method)) if each.key == other]
+                here += [(each, False) for each in self.bound_in(method) if each.key == other]
         return here
 
 
@@ -210,6 +223,9 @@ class _Candidate:
         self.results = self._results(stmt.targets[0])
         self._check_callee()
         self.bound = self._bound_in(self.loop)
+        given = [*self.call.args, *(each.value for each in self.call.keywords)]
+        if not any(self.reach(each, self.bound)[0] for each in given):
+            raise _NoneSuch
         self.carried = self._carried()
         action, reached, state = self._action()
         if loops and loops[0] is not self.loop:
@@ -263,7 +279,7 @@ class _Candidate:
 
     def _bound_in(self, loop: ast.AST) -> dict[str, list[_Binding]]:
         inside = defaultdict(list)
-        for each in _bindings(_own(loop)):
+        for each in self.scope.bound_in(loop):
             if each.stmt is not self.stmt:
                 inside[each.key].append(each)
         return inside
@@ -288,13 +304,15 @@ class _Candidate:
             yield from self._copied(name, value.orelse, found)
         elif (other := key(value)) is not None and other in found and not isinstance(value, ast.Subscript):
             yield found[other]
-        elif isinstance(value, ast.Call) and name not in self.results and self._begins_elsewhere(name):
+        elif isinstance(value, ast.Call) and name not in self.results:
             # Beginnings put among them: `torch.where(done, fresh, state)`.
-            yield set().union(*(found[each] for one in value.args if (each := key(one)) in found))
+            held = [found[each] for one in value.args if (each := key(one)) in found]
+            if held and self._begins_elsewhere(name):
+                yield set().union(*held)
 
     def _begins_elsewhere(self, name: str) -> bool:
-        inside = {id(node) for node in _own(self.loop)}
-        return any(not here or id(each.stmt) not in inside for each, here in self.scope.bindings(name))
+        inside = self.scope.inside(self.loop)
+        return any(not here or each.stmt not in inside for each, here in self.scope.bindings(name))
 
     def reach(self, value: ast.expr, bound: dict[str, list[_Binding]]) -> tuple[set[int], set[str], bool]:
         """Results that it comes from, the variables on the way, and whether something is called there."""
@@ -374,7 +392,7 @@ class _Candidate:
 
     def find_beginnings(self, others: list[_Candidate], steps: set[ast.Assign]) -> None:
         wanted = {*self.place.seen, *self.place.states}
-        loop = {id(each) for each in _own(self.loop)}
+        loop = self.scope.inside(self.loop)
         for name, held in self.carried.items():
             which = tuple(sorted(held & wanted))
             if not which:
@@ -382,7 +400,7 @@ class _Candidate:
             for each, here in self.scope.bindings(name):
                 if each.stmt in steps or (here and self._nearest(each.stmt, name, others) is not self):
                     continue
-                inside = here and id(each.stmt) in loop
+                inside = here and each.stmt in loop
                 self._look(each, which, inside, here)
             if isinstance(self.scope.scope, _FUNCTIONS) and name in self.scope.parameters:
                 self.place.given.append((self.scope.scope.body[0], name, which))
