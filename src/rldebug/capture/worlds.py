@@ -111,7 +111,9 @@ class Worlds:
         if number in self.left_alone:
             return None
         # Where there are environments, what looks like one is a model of it.
-        if found.thread != threading.get_ident() or any(each.kind != _KIND for each in getattr(self.log, "streams", ())):
+        if found.thread != threading.get_ident() or any(
+            each.kind != _KIND for each in getattr(self.log, "streams", ())
+        ):
             self.leave(found)
             return None
         return found
@@ -205,7 +207,9 @@ class Worlds:
             return True
         seen = observed(state)
         known = observed(world.state)
-        return seen is not None and known is not None and np.shape(seen) == np.shape(known) and np.array_equal(seen, known)
+        return (
+            seen is not None and known is not None and np.shape(seen) == np.shape(known) and np.array_equal(seen, known)
+        )
 
     def begins_unseen(self, world: World, state: Any) -> bool:
         """It goes on from somewhere else. That can be told where the state is what is observed."""
@@ -312,7 +316,6 @@ class Worlds:
         mask = new if not new.all() else np.ones(world.lanes, dtype=bool)
         world.over, world.last = np.asarray(world.over) & ~mask, obs
         self.tell(world, "reset", obs, mask)
-
 
     def saw_entered(self, number: int, which: tuple[int, ...], value: Any) -> None:
         """An argument of the function that goes round: it goes on from there, or begins there."""
@@ -464,4 +467,3 @@ def install(switch: Switchboard, log: Any) -> None:
     mark.watch = watch
     switch.when_undone(mark.shut)
     switch.when_undone(watch.unhook)
-

@@ -306,7 +306,8 @@ class _Candidate:
             yield found[other]
         elif isinstance(value, ast.Call) and name not in self.results:
             # Beginnings put among them: `torch.where(done, fresh, state)`.
-            held = [found[each] for one in value.args if (each := key(one)) in found]
+            parts = [*value.args, *([value.func.value] if isinstance(value.func, ast.Attribute) else [])]
+            held = [found[each] for one in parts if (each := key(one)) in found]
             if held and self._begins_elsewhere(name):
                 yield set().union(*held)
 
@@ -353,7 +354,9 @@ class _Candidate:
                 state = state or ("", str(name))
         if len(chosen) > 1:
             chosen = [
-                each for each in chosen if each[1] is None or not any(each[1] in one[3] for one in chosen if one is not each)
+                each
+                for each in chosen
+                if each[1] is None or not any(each[1] in one[3] for one in chosen if one is not each)
             ]
         if len(chosen) != 1:
             raise _NoneSuch
