@@ -63,6 +63,7 @@ class Worlds:
     def __init__(self, switch: Switchboard, log: Any) -> None:
         self.switch, self.log, self.shared = switch, log, shared_by(switch, log)
         self.here, self.off = self.shared.here, switch.off
+        self.known = getattr(log, "log", None) or log  # behind that of a profile
         self.left_alone: set[int] = set()
         self.worlds: dict[int, World] = {}
         self.under_way: World | None = None  # its step is being called
@@ -102,7 +103,7 @@ class Worlds:
 
     @property
     def calls(self) -> int:
-        return int(getattr(self.log, "calls", 0))
+        return int(getattr(self.known, "calls", 0))
 
     def world(self, number: int) -> World | None:
         found = self.worlds.get(number)
@@ -111,9 +112,8 @@ class Worlds:
         if number in self.left_alone:
             return None
         # Where there are environments, what looks like one is a model of it.
-        if found.thread != threading.get_ident() or any(
-            each.kind != _KIND for each in getattr(self.log, "streams", ())
-        ):
+        beside = not found.begun and any(each.kind != _KIND for each in getattr(self.known, "streams", ()))
+        if beside or found.thread != threading.get_ident():
             self.leave(found)
             return None
         return found
@@ -170,7 +170,7 @@ class Worlds:
             obs, mask = told
             self.log.reset(world, obs, None, world.lanes, mask)
         elif what == "unseen":
-            stream = self.log.stream_of(world) if hasattr(self.log, "stream_of") else None
+            stream = self.known.stream_of(world) if hasattr(self.known, "stream_of") else None
             if stream is not None:
                 stream.facts["resets_itself"] = True
                 stream.over = [False] * len(stream.over)
