@@ -350,7 +350,9 @@ for _ in range(5):
         "for batch in data:\n    loss = net(batch).sum()\n    loss.backward()\n",
         "obs = env.reset()\nwhile True:\n    obs, reward, done, info = env.step(net(obs))\n",
         "import library\nwhile True:\n    state, reward, done = library.advance(state, net(state))\n",
-        "while True:\n    for _ in range(4):\n        state, reward, done = advance(state, action)\n    action = net(state)\n",
+        "for i in range(9):\n    env = envs[i]\n    obs, reward, done = env.send(net(seen))\n    seen = obs\n",
+        "while True:\n    s = states[i]\n    s, reward, done = advance(s, net(s))\n    states[i] = s\n",
+        "while True:\n    for _ in range(4):\n        s, reward, done = advance(s, action)\n    action = net(s)\n",
     ],
 )
 def test_a_text_with_nothing_to_mark_is_compiled_as_ever(text):

@@ -91,7 +91,7 @@ def begin() -> None:
                 return code  # never from a cache, nor into one
         return original(self, fullname)
 
-    loader.get_code = get_code  # type: ignore[method-assign, assignment]
+    loader.get_code = get_code  # type: ignore[method-assign]
 
 
 def code_of(source: bytes, file: str) -> CodeType:
@@ -151,7 +151,7 @@ class _Marker:
             assert isinstance(call, ast.Call)
             told = ast.parse(f"{NAME}.step({number})", mode="eval").body
             assert isinstance(told, ast.Call)
-            made = _put_at(told, call)
+            made: ast.Call = _put_at(told, call)
             made.args += [call.func, *call.args]
             made.keywords = call.keywords
             return made
@@ -162,7 +162,7 @@ class _Marker:
         def make(value: ast.expr) -> ast.expr:
             told = ast.parse(f"{NAME}.{how}({', '.join(map(repr, given))})", mode="eval").body
             assert isinstance(told, ast.Call)
-            made = _put_at(told, at)
+            made: ast.Call = _put_at(told, at)
             made.args.append(value)
             return made
 
@@ -172,7 +172,7 @@ class _Marker:
         self.visit(tree)
         named = ast.parse(f"from {__name__} import mark as {NAME}").body[0]
         at = 0
-        for at, each in enumerate(tree.body):  # noqa: B007
+        for at, each in enumerate(tree.body):
             documented = isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) and at == 0
             if not documented and not (isinstance(each, ast.ImportFrom) and each.module == "__future__"):
                 break

@@ -25,8 +25,8 @@ from rldebug.capture.switch import Switchboard
 from rldebug.syntax.worlds import Place
 
 _KIND = "function"
-_HELD = 4096  # calls of one that are kept back
-_ASKED = 1  # steps before a network is asked again
+_HELD, _HELD_BYTES = 4096, 1 << 26  # calls of one that are kept back
+_UNASKED = 200_000  # steps without a network, and it is left alone
 _DEEP = 4  # levels of a state
 _NUMBERS = (int, float, np.integer, np.floating)
 
@@ -143,7 +143,7 @@ class Worlds:
             self.leave(self.under_way)  # a learned model, a solver, a text that is written on
             return
         for world in list(self.worlds.values()):
-            ready = world.steps >= _ASKED and not world.doubt and not world.begun
+            ready = world.steps and not world.doubt and not world.begun
             if ready and world.number not in self.left_alone:
                 self.begin(world)
 
@@ -151,7 +151,7 @@ class Worlds:
         """Tell of it, and of all that was kept back."""
         world.begun = True
         place = world.place
-        facts = {"id": place.name, "api": "function", "wrappers": []}
+        facts: dict[str, Any] = {"id": place.name, "api": "function", "wrappers": []}
         if not place.renewed or (world.lanes > 1 and not (place.mixed or place.written)):
             facts["resets_itself"] = True
         autoreset = "same-step" if world.lanes > 1 and not (place.mixed or place.written) else "disabled"
@@ -228,11 +228,14 @@ class Worlds:
         if world.roles is None:
             world.roles = roles_in(result, world.place)
         step = None if world.roles is None else read(result, world.roles)
-        if step is None or (world.steps and step.lanes != world.lanes) or _learned(result):
+        unlike = step is None or (world.steps and step.lanes != world.lanes) or _learned(result)
+        if unlike or step is None or (world.steps > _UNASKED and not world.begun):
             self.leave(world)
             return
         if not world.steps:
             world.lanes, world.shape = step.lanes, np.shape(step.obs)
+            size = max(np.asarray(step.obs).nbytes, 1)
+            world.held = deque(world.held, maxlen=max(min(_HELD, _HELD_BYTES // size), 2))
             self.begin_first(world)
         elif np.shape(step.obs) != world.shape:
             self.leave(world)

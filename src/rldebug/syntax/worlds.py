@@ -173,7 +173,7 @@ class _Scope:
         steps = {each.stmt for each in found}
         for each in found:
             each.find_beginnings(found, steps)
-        return [each.place for each in found]
+        return [each.place for each in found if not each.several]
 
     def loops(self, node: ast.AST) -> list[ast.For | ast.While]:
         """Innermost first."""
@@ -220,6 +220,8 @@ class _Candidate:
         self.scope, self.stmt, self.call = scope, stmt, stmt.value
         loops = scope.loops(stmt)
         self.loop: ast.AST = loops[-1] if loops else scope.scope
+        self.inner: ast.AST = loops[0] if loops else scope.scope
+        self.several = False  # worlds that are stepped in turn
         self.results = self._results(stmt.targets[0])
         self._check_callee()
         self.bound = self._bound_in(self.loop)
@@ -318,7 +320,8 @@ class _Candidate:
     def reach(self, value: ast.expr, bound: dict[str, list[_Binding]]) -> tuple[set[int], set[str], bool]:
         """Results that it comes from, the variables on the way, and whether something is called there."""
         places: set[int] = set()
-        left, seen = [value], set()
+        left = [value]
+        seen: set[str] = set()
         called = False
         while left:
             each = left.pop()
@@ -373,8 +376,18 @@ class _Candidate:
 
     def _check_lanes(self, loop: ast.For | ast.While) -> None:
         """Several worlds that are stepped in turn cannot be told apart."""
-        if isinstance(loop, ast.For) and mentions(loop.target) & mentions(self.call.func):
+        called = mentions(self.call.func)
+        if isinstance(loop, ast.For) and mentions(loop.target) & called:
             raise _NoneSuch
+        if any(name not in self.carried and self._always(each) for name in called for each in self.bound.get(name, ())):
+            raise _NoneSuch
+
+    def _always(self, each: _Binding) -> bool:
+        """Bound in every round, to nothing that goes on."""
+        path = self.scope.path(each.stmt)[1:]
+        if self.inner not in path or isinstance(each.value, ast.IfExp):
+            return False
+        return all(isinstance(one, (ast.With, ast.AsyncWith)) for one in path[: path.index(self.inner)])
 
     def _fields(self) -> None:
         """Of the one object: those that are tested, and those that are read."""
@@ -383,7 +396,8 @@ class _Candidate:
         tests = [each.test for each in self.scope.nodes if isinstance(each, (ast.If, ast.While, ast.IfExp, ast.Assert))]
         inside = {id(each) for test in tests for each in ast.walk(test)}
         called = {id(each.func) for each in self.scope.nodes if isinstance(each, ast.Call)}
-        tested, read = set(), set()
+        tested: set[str] = set()
+        read: set[str] = set()
         for each in self.scope.nodes:
             if isinstance(each, ast.Attribute) and key(each.value) in names and id(each) not in called:
                 (tested if id(each) in inside else read).add(each.attr)
@@ -431,6 +445,7 @@ class _Candidate:
                     self.place.mixed.append((value, which))
                     self.place.renewed = True
                 continue
+            self.several |= here and self.inner is not self.scope.scope and self._always(each)
             self.place.afresh.append((value, which, each.place))
             self.place.renewed |= inside or isinstance(self.scope.scope, _FUNCTIONS)
 
