@@ -1,4 +1,4 @@
-"""A2C with GAE in a world that is a function on a batch; its lanes begin anew outside. The text is marked as one that is run."""
+"""A2C with GAE in a world that is a function on a batch; lanes begin anew outside. The text is marked, as in a run."""
 
 from __future__ import annotations
 
