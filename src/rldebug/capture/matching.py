@@ -145,7 +145,7 @@ class Matcher:
         stream = self.log.newest
         if stream is None or len(stream.layout) < 2 or not any(each == stream.index for each, _ in self.parts.known):
             return False
-        return width <= max(math.prod(each.shape) for each in stream.layout)
+        return bool(width <= max(math.prod(each.shape) for each in stream.layout))
 
     def valued_last(self, array: NDArray[Any], ids: NDArray[np.int64]) -> dict[int, int] | None:
         """Where the rows learned last were not the current observations but those that steps led to: these are the same

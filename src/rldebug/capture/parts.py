@@ -100,7 +100,8 @@ def _some(array: NDArray[Any] | None) -> NDArray[Any] | None:
     """A few rows, from all over a batch."""
     if array is None or not array.ndim or len(array) <= _SAMPLE:
         return array
-    return array[np.linspace(0, len(array) - 1, _SAMPLE).astype(int)]
+    some: NDArray[Any] = array[np.linspace(0, len(array) - 1, _SAMPLE).astype(int)]
+    return some
 
 
 def _choices(arrays: Sequence[NDArray[Any] | None], layout: Sequence[Part]) -> Iterator[Choice]:
@@ -133,7 +134,7 @@ def _put(fits: Sequence[Sequence[tuple[int, str]]], done: Choice) -> Iterator[Ch
 
 def _rows(arrays: Sequence[NDArray[Any] | None], layout: Sequence[Part], choice: Choice) -> NDArray[np.float32] | None:
     """As they would have been observed: the parts one after the other."""
-    columns = []
+    columns: list[NDArray[np.float32]] = []
     for part, (place, name) in zip(layout, choice, strict=True):
         array = arrays[place]
         rows = None if array is None else WAYS[name](array, part)
