@@ -28,6 +28,7 @@ _TRIED = 4  # of several tensors that a network is given
 _PARTS = 4  # that are joined to one observation, in any order
 _ENOUGH = 0.5  # of the rows are found: this is the way they went
 _PAIRS = 128
+_TOLD = 12  # observations, all of which looked different
 
 Way = Callable[[NDArray[Any], Stream], "NDArray[Any] | None"]
 
@@ -137,6 +138,7 @@ class Matcher:
         self.columns = Columns(log)
         self._learned: tuple[list[int], NDArray[np.int64]] = ([], np.empty(0, dtype=np.int64))
         self._looked_like: NDArray[Any] = np.empty((0, 0))  # the rows of these
+        self._told = self._confused = 0  # observations that were learned; those that looked like another one
         self._last: dict[tuple[int, tuple[int, ...]], str] = {}  # (stream, width of the input) -> the way that worked
         self._order: tuple[int, ...] = ()  # of the parts of an observation, as they were found joined
         self.place = 0  # which of several tensors the rows were found in, the last time
@@ -211,11 +213,25 @@ class Matcher:
         self.columns.saw(current, self._looked_like)
         for fp, node in zip(prints, current, strict=True):
             before = self.log.get(self.aliases.get(fp, -1))
+            self._told += 1
             if before is not None and before is not node:
+                self._confused += 1
                 # Another observation that looks the same to the network: neither can be told from the other any more.
                 before.alike, node.alike = node.id, before.id
             self.aliases[fp] = node.id
         return self._learned[1]
+
+    def just_left(self, rows: NDArray[np.int64]) -> bool:
+        """Whether they are what the last step was taken from, in every lane: a network is asked about it once more, by
+        mistake perhaps. Only where no two observations have looked the same to the networks so far."""
+        current = self.log.current(len(rows))
+        if not current or len(current) != len(rows) or self._confused or self._told < _TOLD:
+            return False
+        nodes = [self.log.get(int(row)) for row in rows]
+        return all(
+            node is not None and node.acted and here.id in (node.nxt, node.succ)
+            for node, here in zip(nodes, current, strict=True)
+        )
 
     def valued_last(self, array: NDArray[Any], ids: NDArray[np.int64]) -> dict[int, int] | None:
         """Where the rows learned last were not the current observations but those that steps led to: these are the same

@@ -90,9 +90,15 @@ def _by_reduction(audit: Audit, term: Event, terms: list[Event]) -> AveragedPart
     each = np.ravel(weight).astype(np.float64).reshape(len(rows), size)
     if not shape or shape[-1] != size or not np.allclose(each, each[:, :1]) or float(np.std(each[:, 0])) < 1e-9:
         return None  # with a weight for each number they are policies of their own
-    reached = set(term.get("reached") or ())
-    others = [other for other in terms if other is not term and reached & set(other.get("reached") or ())]
-    return AveragedParts(audit, term, size, term["reduction"] == "mean", False, bool(others))
+    beside = any(_weighed_against(term, other) for other in terms if other is not term)
+    return AveragedParts(audit, term, size, term["reduction"] == "mean", False, beside)
+
+
+def _weighed_against(term: Event, other: Event) -> bool:
+    """Whether both train the same network. An entropy that is averaged in the same way keeps its proportion."""
+    if other["kind"] == "entropy":
+        return not (other["reduction"] == "mean" and other["rows"] == term["rows"])
+    return bool(set(term.get("reached") or ()) & set(other.get("reached") or ()))
 
 
 def _acted(audit: Audit, term: Event, size: int) -> bool:

@@ -8,7 +8,7 @@ they differ.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,10 +59,11 @@ def endings(steps: Steps, formula: Formula) -> tuple[Ending, ...]:
         return ()
     ways = ways_of(steps, formula)
     found: list[Ending] = []
+    every = kinds_of(replace(steps, reward=np.zeros(len(steps))))  # also those whose reward is not known
     for kind, keep in kinds_of(steps).items():
         ending = _ending(kind, keep, steps, ways, WIDER * formula.tol, formula.name in ("td", "gae"))
         if ending is not None:
-            found.append(ending)
+            found.append(replace(ending, share=float(every[kind].mean())))
     return tuple(found)
 
 

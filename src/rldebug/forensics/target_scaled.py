@@ -22,6 +22,7 @@ def rescaled(steps: Steps) -> Steps | None:
     """The table with rewards as the program scaled them, where that can be found out. None where it cannot."""
     after, following = steps.value_after, steps.next("target")
     keep = steps.plain & np.isfinite(after) & np.isfinite(following) & (np.abs(steps.reward) > 1e-9)
+    keep &= np.isfinite(steps.target)  # of some rows it is not known, where they were put in another order
     moment = _moments(steps)
     found = _without_reward(steps, keep, moment)
     if found is None:

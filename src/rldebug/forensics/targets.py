@@ -121,7 +121,8 @@ def _all(script: Script) -> tuple[tuple[Fit, ...], tuple[Weights, ...]]:
     fits += [_of_q(each) for each in q_formulas(script, {fit.site for fit in fits})]
     gammas = {each.gamma for each in fits if each.gamma is not None}
     weights = weights_of(script, critics, gammas.pop() if len(gammas) == 1 else None)
-    weighed = {each.site for each in weights if each.of in ("advantage", "td-error", "per-lane", "unordered", "reward")}
+    told = ("advantage", "td-error", "per-lane", "unordered", "before", "after", "reward")
+    weighed = {each.site for each in weights if each.of in told}
     for group in groups(script, "policy", "weight"):
         if group.site not in weighed:
             found = list(_of_group(script, group, "weight"))
@@ -168,6 +169,9 @@ def _of_group(script: Script, group: Group, what: str) -> Iterator[Fit]:
     if formula is None:
         for name, moved in orders(steps):
             formula = right_formula_of(moved, _MOVED) or scaled_formula_of(moved, _MOVED)
+            again = rescaled(moved) if formula is None and what == "value" else None
+            if again is not None:
+                formula, moved = right_formula_of(again, _MOVED), again
             if formula is not None and formula.name != "reward":
                 steps, order = moved, name
                 break
