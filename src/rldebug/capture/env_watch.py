@@ -12,12 +12,13 @@ import numpy as np
 
 from rldebug.capture import nvtx
 from rldebug.capture.env_calls import GROUP, Gate, Shared, cover_class, stand_in
-from rldebug.capture.env_facts import autoreset_of, declares_autoreset, facts_of, innermost, unwrapped
+from rldebug.capture.env_facts import autoreset_of, declares_autoreset, facts_of, innermost, seeded_by_chance, unwrapped
 from rldebug.capture.env_results import batch, copied, finals, host, number, plain_batch, reset_obs, understand
 from rldebug.capture.env_values import seed_of
 from rldebug.capture.place import users_line
 
 _MANY = 4096  # environments; a program may make one for every episode
+_RESETS = 3  # that are looked at, of each environment
 _SCALARS = (float, int, np.number)
 _FLAGS = frozenset({bool, np.bool_, int})
 
@@ -355,6 +356,13 @@ class Watch:
         if known.vector or known.lanes > 1:
             obs = batch(obs, known.lanes)
         self.log.reset(known.inner(), obs, seed, known.lanes, mask)
+        self.look_at_generator(env, known, seed)
+
+    def look_at_generator(self, env: Any, known: Known, seed: Any) -> None:
+        """After the first resets without a seed: an environment that never draws has no generator of its own."""
+        stream = self.log.stream_of(known.inner()) if seed is None else None
+        if stream is not None and stream.resets <= _RESETS and seeded_by_chance(env):
+            stream.facts["unseeded_generator"] = True
 
     def saw_step(self, env: Any, action: Any, result: Any) -> None:
         known = self.known_as(env)
