@@ -54,14 +54,16 @@ _WRONG: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def endings(steps: Steps, formula: Formula) -> tuple[Ending, ...]:
+def endings(steps: Steps, formula: Formula, *, played_on: bool = False) -> tuple[Ending, ...]:
+    """`played_on`: where the program stops acting to learn, the episode goes on afterwards; never is one given up."""
     if not formula.simple:
         return ()
     ways = ways_of(steps, formula)
     found: list[Ending] = []
     every = kinds_of(replace(steps, reward=np.zeros(len(steps))))  # also those whose reward is not known
     for kind, keep in kinds_of(steps).items():
-        ending = _ending(kind, keep, steps, ways, WIDER * formula.tol, formula.name in ("td", "gae"))
+        bootstraps = formula.name in ("td", "gae") or (played_on and kind == "rollout")
+        ending = _ending(kind, keep, steps, ways, WIDER * formula.tol, bootstraps)
         if ending is not None:
             found.append(replace(ending, share=float(every[kind].mean())))
     return tuple(found)

@@ -28,6 +28,7 @@ from rldebug.forensics.target_scaled import rescaled
 from rldebug.forensics.target_vtrace import VTrace, vtraces
 from rldebug.forensics.target_weights import Weights, weights_of
 from rldebug.forensics.weight_recursion import Recursion, recursion
+from rldebug.forensics.worlds import training_streams
 
 _ALL = 0.998  # share of rows that leaves nothing to explain
 ONE_FLAG = ("4-tuple", "3-tuple")  # of what step() gives: terminated and truncated in one
@@ -100,6 +101,16 @@ def limit_untold(script: Script) -> bool:
         return False
     lengths = [int(length) for each in alike for length in each.get("lengths") or ()]
     return bool(lengths) and lengths.count(max(lengths)) >= max(3, _LIMITED * len(lengths))
+
+
+def never_given_up(script: Script) -> bool:
+    """Whether the environments that are trained in are reset once, and where an episode ended."""
+    streams = training_streams(script)
+    for each in streams:
+        ends = int(each.get("episodes") or 0) if each.get("autoreset") == "disabled" and each.get("lanes") == 1 else 0
+        if int(each.get("resets") or 0) > ends + 1:
+            return False
+    return bool(streams)
 
 
 @lru_cache(maxsize=8)
@@ -187,7 +198,7 @@ def _held_back(term: Event) -> bool:
 
 
 def _endings(script: Script, steps: Steps, formula: Formula) -> tuple[Ending, ...]:
-    found = endings(steps, formula)
+    found = endings(steps, formula, played_on=never_given_up(script))
     if not formula.simple or any(each.kind == "truncated" for each in found):
         return found
     asked = asked_at_limits(script, steps, formula)
