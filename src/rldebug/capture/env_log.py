@@ -353,7 +353,7 @@ class EnvLog(Memory):
         return together if len(together) == count else last
 
     def _played_through(self) -> bool:
-        """Whole episodes of one environment, as of an evaluation, while another waits amid its own: that goes on now."""
+        """Whole episodes of one environment, as in an evaluation, while another waits amid its own, and goes on now."""
         left, newest = self.left, self.newest
         if left is None or newest is None or self._since < _PLAYED or newest.autoreset != "disabled":
             return False

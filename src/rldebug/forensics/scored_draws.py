@@ -1,12 +1,11 @@
 """Numbers that a Gaussian is asked the log-prob of, beside those that it drew: at once, or later in a loss.
 
 A batch of a loss comes long after the draws. As long as the policy has not moved, mean and deviation of each number are
-those that it was drawn with, down to rounding, and hardly any other number has the same two: they say which draw it was.
+those that it was drawn with, down to rounding, and hardly any other number has the same two: they say which draw it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -65,7 +65,7 @@ def _without_reward(steps: Steps, keep: Flags, moment: Array) -> tuple[Array, di
 
 
 def _scales(steps: Steps, left: Array, used: Flags, moment: Array, tol: float) -> Array | None:
-    """The factor of each row: of its moment, or in between. Not where it moves too fast there for the reward to be told:
+    """The factor of each row: of its moment, or in between. Not where it moves too fast for the reward to be told:
     in the last step of a rollout, and beside ends, while the statistics are young."""
     scale = np.full(len(steps), np.nan)
     for batch in np.unique(steps.batch):

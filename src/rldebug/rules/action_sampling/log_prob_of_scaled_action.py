@@ -58,8 +58,7 @@ class LogProbOfScaledAction(Rule):
         if count < self.rows or len({each.audit.number for each in found}) < self.audits:
             raise NotEnough(f"{count} numbers of losses whose draw was seen, needs {self.rows}")
         value, drawn, column = (
-            np.concatenate([np.asarray(getattr(each, name)) for each in found])
-            for name in ("value", "drawn", "column")
+            np.concatenate([np.asarray(getattr(each, name)) for each in found]) for name in ("value", "drawn", "column")
         )
         factors: list[float] = []
         changed = False
