@@ -94,7 +94,9 @@ def _variances(script: Script, number: int, steps: Steps, gamma: float) -> Itera
 
 def _running(reward: Array, cut: Array, gamma: float, before: bool) -> Array:
     """`before`: the statistics are updated before they are used."""
-    total, seen, made = np.zeros(reward.shape[1]), [], []
+    total = np.zeros(reward.shape[1])
+    seen: list[float] = []
+    made: list[float] = []
     for now, over in zip(reward, cut, strict=True):
         total = gamma * total + now
         if not before:

@@ -38,7 +38,7 @@ class LogProbOfScaledAction(Rule):
     Never: the density of the scaled number has another mean and another deviation.
 
     ## References
-    Seen in the wild: ACT-02 of bench/bugs/sources.toml.
+    Williams 1992, *Simple Statistical Gradient-Following Algorithms for Connectionist Reinforcement Learning*.
     """
 
     code: ClassVar[str] = "ACT490"
@@ -48,7 +48,7 @@ class LogProbOfScaledAction(Rule):
     aim: ClassVar[str] = "drawn"
 
     rows: int = 64  # numbers whose draw is known
-    audits: int = 2
+    audits: int = 2  # with such losses
     exact: float = 2e-5  # of the largest number
     apart: float = 0.01  # of the factor from 1, or of the offset from 0, relative to the spread
 

@@ -15,7 +15,7 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class RewardDividedByVariance(Rule):
-    """Rewards are divided by the variance of the returns, not by their deviation.
+    """Rewards are divided by the variance of returns, not by the deviation.
 
     ## What it checks
     The factor that rewards have in the critic's targets, moment by moment. In the first rollout all rewards since the
