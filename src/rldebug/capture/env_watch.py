@@ -26,7 +26,7 @@ _FLAGS = frozenset({bool, np.bool_, int})
 class Known:
     """An environment object as the program calls it; the outermost of its wrappers."""
 
-    __slots__ = ("agents", "facts", "inner", "lanes", "lives", "plain", "ref", "sent", "stream", "vector")
+    __slots__ = ("agents", "facts", "inner", "lanes", "lives", "plain", "ref", "sent", "stream", "unseeded", "vector")
 
     def __init__(self, env: Any, inner: Any, lanes: int, vector: bool) -> None:
         self.ref, self.inner = ref(env), ref(inner)
@@ -37,6 +37,7 @@ class Known:
         self.agents: list[Any] = []
         self.stream: Any = None  # of the log, once it was asked for
         self.lives = 0  # that were left when the last episode ended
+        self.unseeded = 0  # resets without a seed, the first few
 
 
 class Watch:
@@ -360,9 +361,10 @@ class Watch:
 
     def look_at_generator(self, env: Any, known: Known, seed: Any) -> None:
         """After the first resets without a seed: an environment that never draws has no generator of its own."""
-        stream = self.log.stream_of(known.inner()) if seed is None else None
-        if stream is not None and stream.resets <= _RESETS and seeded_by_chance(env):
-            stream.facts["unseeded_generator"] = True
+        if seed is None and known.unseeded < _RESETS:
+            known.unseeded += 1
+            if seeded_by_chance(env):
+                known.facts["unseeded_generator"] = True
 
     def saw_step(self, env: Any, action: Any, result: Any) -> None:
         known = self.known_as(env)

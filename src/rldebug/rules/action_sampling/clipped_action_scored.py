@@ -59,12 +59,12 @@ class ClippedActionScored(Rule):
     def check(self, evidence: Script) -> Iterator[Finding]:
         if roles_of(evidence).on_policy is not True:
             raise NotEnough("not a policy that learns from its own actions")
-        known = [each for each in scored_draws(evidence) if each.learned]
-        cut = self._cut_off(known)
+        scored = [each for each in scored_draws(evidence) if each.learned]
+        cut = self._cut_off(scored)
         if cut is not None:
             yield self.finding(
                 "the log-prob is taken of the action after it was clipped",
-                where=next((each.event.where for each in known if each.event.get("line")), known[0].event.where),
+                where=next((each.event.where for each in scored if each.event.get("line")), scored[0].event.where),
                 seen=cut,
                 expected="the action as it was drawn",
                 help="store the raw action, and clip only what is given to env.step",
