@@ -30,6 +30,7 @@ _TRIED = 4  # of several tensors that a network is given
 _UNCLEAR = -2
 _ENOUGH = 0.5  # of the rows are found: this is the way they went
 _PAIRS = 128
+_TOLD = 12  # observations, all of which looked different
 
 _STACK = 32  # calls from the oldest frame of a stack to the newest, resets among them
 _STACKED = 0.9  # of the rows
@@ -44,6 +45,7 @@ class Matcher:
         self.moving = Moving(log)
         self._learned: tuple[list[int], NDArray[np.int64]] = ([], np.empty(0, dtype=np.int64))
         self._looked_like: NDArray[Any] = np.empty((0, 0))  # the rows of these
+        self._told = self._confused = 0  # observations that were learned; those that looked like another one
         self._last: dict[tuple[int, tuple[int, ...]], str] = {}  # (stream, width of the input) -> the way that worked
         self.parts = Parts(self._known)
         self.whole: Found | None = None  # of the tensors given last, those that together are the observations
@@ -130,7 +132,9 @@ class Matcher:
         self.columns.saw(current, self._looked_like)
         for fp, node in zip(prints, current, strict=True):
             before = self.log.get(self.aliases.get(fp, -1))
+            self._told += 1
             if before is not None and before is not node:
+                self._confused += 1
                 if before.fp != node.fp and self._is_part(self._looked_like.shape[1]):
                     self.aliases[fp] = _UNCLEAR  # the rest of the two may tell them apart: of a goal, a picture alone
                     continue
@@ -146,6 +150,18 @@ class Matcher:
         if stream is None or len(stream.layout) < 2 or not any(each == stream.index for each, _ in self.parts.known):
             return False
         return bool(width <= max(math.prod(each.shape) for each in stream.layout))
+
+    def just_left(self, rows: NDArray[np.int64]) -> bool:
+        """Whether they are what the last step was taken from, in every lane: a network is asked about it once more, by
+        mistake perhaps. Only where no two observations have looked the same to the networks so far."""
+        current = self.log.current(len(rows))
+        if not current or len(current) != len(rows) or self._confused or self._told < _TOLD:
+            return False
+        nodes = [self.log.get(int(row)) for row in rows]
+        return all(
+            node is not None and node.acted and here.id in (node.nxt, node.succ)
+            for node, here in zip(nodes, current, strict=True)
+        )
 
     def valued_last(self, array: NDArray[Any], ids: NDArray[np.int64]) -> dict[int, int] | None:
         """Where the rows learned last were not the current observations but those that steps led to: these are the same

@@ -183,6 +183,7 @@ class Networks:
             how in ("none", "alias")
             and inputs
             and not self._led_to(rows)
+            and not (how == "alias" and session.matcher.just_left(rows))
             and (
                 session.just_acted_on != audit.log.calls
                 or (how == "none" and self._once_more(inputs[0]))
