@@ -1,6 +1,7 @@
 """Each text has `# here` where the mistake is, and `# seen` where it showed."""
 
 from textwrap import dedent
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,6 +9,7 @@ from rldebug import catalogue
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.evidence.source import parsed
 from rldebug.finding import Finding, Where
+from rldebug.forensics import aimed_terms
 from rldebug.forensics.placed import FOUND, placed
 
 AIMS = {rule.code: rule.aim for rule in catalogue.rules() if rule.aim}
@@ -691,10 +693,8 @@ def test_a_learning_rate_that_is_set():
     stays("OPT310", text.format("group['lr'] = 0.1"))
 
 
-def test_the_call_that_is_missing_for_one_target():
-    one_line(
-        "TGT300",
-        """
+def test_the_call_that_is_missing_for_one_target(monkeypatch):
+    text = """
         import copy
         slow = copy.deepcopy(net)
         def follow(one, other):
@@ -702,9 +702,13 @@ def test_the_call_that_is_missing_for_one_target():
                 b.data.lerp_(a.data, 0.01)
         for _ in range(9):
             loss.backward()  # seen
-            follow(actor, slow_actor)  # here
-        """,
-    )
+            follow(actor, slow_actor)  # CALL
+    """
+    still = [SimpleNamespace(still=True)]
+    monkeypatch.setattr(aimed_terms, "followers", lambda script: still)
+    one_line("TGT300", text.replace("0.01)", "0.01)  # here"))
+    monkeypatch.setattr(aimed_terms, "followers", lambda script: [*still, SimpleNamespace(still=False)])
+    one_line("TGT300", text.replace("CALL", "here"))
 
 
 def test_the_second_name_of_a_network():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterator, Sequence
 
 from rldebug.finding import Finding, Where
 from rldebug.forensics import aimed_acting, aimed_around, aimed_learning
+from rldebug.forensics.followers import followers
 from rldebug.forensics.program_text import Text, last, statements
 from rldebug.syntax.across import Program, Value, back, run_by
 from rldebug.syntax.kinds import kind
@@ -23,6 +25,7 @@ _ORDERS = frozenset(
 _DRAWN = frozenset({"multinomial", "sample", "rsample", "argmax", "argmin", "generate"})
 _TERMINATED, _TRUNCATED = 2, 3  # places in what step() returns
 _MOST = 600
+_NEAR = 24  # parts of a value that are nearest to it
 
 
 def joined(text: Text, finding: Finding) -> Sequence[ast.AST]:
@@ -51,14 +54,40 @@ def joined(text: Text, finding: Finding) -> Sequence[ast.AST]:
     return list(found) or list(taken)
 
 
-def _above(walked: Walk, parts: Sequence[Value]) -> set[Value]:
-    """What is computed from values, up to the losses; not what a network makes of them."""
-    seen: set[Value] = set(parts)
-    ahead = list(parts)
+def pushed(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where log-probs are first multiplied with what they are worth, after the statement that a finding points at."""
+    at = text.statement(finding.where)
+    if at is None or any(last(each) in ("backward", "step", "grad") for each in ast.walk(at)):
+        return aimed_learning.loss(text, finding)
+    walked = text.learned
+    above = _above(walked, [each for each in walked.made_of if walked.statement(each.node) is at])
+    for node in (each.node for each in above):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and walked.statement(node) is not at:
+            sides = [side for side in (node.left, node.right) if Value(side) not in above]
+            if sides and _is_worth(text, walked, sides[0]):
+                return [walked.statement(node)]
+    return joined(text, finding)
+
+
+def _is_worth(text: Text, walked: Walk, node: ast.expr) -> bool:
+    """Whether it is made of rewards, or was just summed up or compared; a mask is not."""
+    if "reward" in walked.of(node):
+        return True
+    near = list(walk(text.program, [node]).made_of)[:_NEAR]
+    sums = (
+        each.node for each in near if isinstance(each.node, ast.BinOp) and isinstance(each.node.op, ast.Add | ast.Sub)
+    )
+    return any(not isinstance(each.left, ast.Constant) and not isinstance(each.right, ast.Constant) for each in sums)
+
+
+def _above(walked: Walk, parts: Sequence[Value]) -> dict[Value, None]:
+    """What is computed from values, up to the losses, near ones first; not what a network makes of them."""
+    seen = dict.fromkeys(parts)
+    ahead = deque(parts)
     while ahead:
-        for user in walked.used_in.get(ahead.pop(), ()):
+        for user in walked.used_in.get(ahead.popleft(), ()):
             if user not in seen and not is_network(walked.program, user.node):
-                seen.add(user)
+                seen[user] = None
                 ahead.append(user)
     return seen
 
@@ -228,11 +257,12 @@ def _is_differentiable(program: Program, node: ast.expr) -> bool:
 
 
 def followed(text: Text, finding: Finding) -> Sequence[ast.AST]:
-    """Where targets follow: the calls of the function that copies, since one for this target is missing; the copy,
-    where it stands in no function of its own; and where that is never made, where the target is."""
+    """Where targets follow: the calls of the function that copies, where others do follow and one for this target is
+    missing; else the copy."""
     nodes = aimed_around.copying(text, finding)
     around = [function_of(text.program.home[each], each) for each in nodes]
-    if len(nodes) != 1 or around[0] is None:
+    others = not all(each.still for each in followers(text.script))
+    if len(nodes) != 1 or around[0] is None or not others:
         return nodes
     asked = [(source, each) for source in text.sources for each in calls(source)]
     made = [each for source, each in asked if around[0] in run_by(text.program, each) and not in_setup(source, each)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rldebug.finding import Finding
 from rldebug.forensics import aimed_around, aimed_learning
-from rldebug.forensics.program_text import Text, last, statements
+from rldebug.forensics.program_text import Text, last, last_name, statements
 from rldebug.syntax.across import Value, back, returned, run_by
 from rldebug.syntax.names import dotted, library, method, receiver
 from rldebug.syntax.places import Function, calls, function_of, loops_of, parents
@@ -33,7 +33,7 @@ def _worlds(text: Text) -> Iterator[ast.ClassDef]:
         for each in ast.walk(source.tree):
             if isinstance(each, ast.ClassDef):
                 names = {one.name for one in each.body if isinstance(one, Function)}
-                if {"step", "reset"} <= names:
+                if {"step", "reset"} <= names or any(last_name(base) == "ObservationWrapper" for base in each.bases):
                     yield each
 
 
@@ -41,7 +41,7 @@ def _handed_out(text: Text, owner: ast.ClassDef) -> Iterator[ast.expr]:
     made = {each for each in ast.walk(owner) if isinstance(each, Function)}
     seen: set[Value] = set()
     ahead: list[Value] = []
-    for each in (one for one in made if one.name in ("step", "reset")):
+    for each in (one for one in made if one.name in ("step", "reset", "observation")):
         for given in returned(each):
             ahead.append(Value(given.elts[0] if isinstance(given, ast.Tuple) and given.elts else given))
     while ahead and len(seen) < _MOST:

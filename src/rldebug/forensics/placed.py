@@ -34,6 +34,7 @@ FOUND: Mapping[str, Callable[[Text, Finding], Sequence[ast.AST]]] = {
     "scored": aimed_learning.scored,  # a network is asked, and something made of its answer
     "loss": aimed_learning.loss,  # what is minimised
     "joined": aimed_terms.joined,  # a term is given its sign and weight, and added to what is minimised
+    "pushed": aimed_terms.pushed,  # log-probs are multiplied with what they are worth
     "branch": aimed_terms.branch,  # the smaller of two surrogates is taken
     "ratio": aimed_terms.reused,  # log-probs of now and then become a ratio
     "ordered": aimed_terms.ordered,  # targets are brought into the order in which they are learned
