@@ -513,6 +513,34 @@ def test_a_branch_that_asks_what_follows_an_end(test, wrong):
     one_line("DIS300", GUARDED.replace("{test}", test).replace(wrong, "here"))
 
 
+EPISODES = """
+    def goals(pays):
+        rest, out = 0.0, []
+        for pay in reversed(pays):
+            rest = pay + 0.9 * rest  # FORMULA
+            out.insert(0, rest)
+        return out
+
+    critic = make()
+    for _ in range(9):
+        seen = []
+        for _ in range(4):
+            over, pays = False, []
+            while not over:
+                now, pay, over, late, _ = world.step(0)
+                pays.append(pay)
+            seen.extend(pays)
+            aims = goals(seen)  # CALL
+        loss = (critic(x) - torch.tensor(aims)).pow(2).mean()  # seen
+        loss.backward()
+"""
+
+
+def test_returns_of_one_episode_that_are_summed_over_others():
+    one_line("DIS300", EPISODES.replace("CALL", "here"))
+    one_line("DIS300", EPISODES.replace("goals(seen)", "goals(pays)").replace("FORMULA", "here"))
+
+
 def test_the_end_of_a_trace_was_stored_wrong():
     text = """
         def credit(rows, tail):

@@ -6,11 +6,14 @@ import ast
 from collections import deque
 from collections.abc import Iterator, Sequence
 
+from rldebug.evidence.source import Source
 from rldebug.finding import Finding, Where
 from rldebug.forensics import aimed_acting, aimed_around, aimed_learning
 from rldebug.forensics.followers import followers
 from rldebug.forensics.program_text import Text, last, statements
 from rldebug.syntax.across import Program, Value, back, run_by
+from rldebug.syntax.bindings import reaching
+from rldebug.syntax.flow import within
 from rldebug.syntax.kinds import kind
 from rldebug.syntax.mentions import in_setup
 from rldebug.syntax.names import dotted, method, receiver
@@ -158,7 +161,7 @@ def ends(text: Text, finding: Finding) -> Sequence[ast.AST]:
     without = [each for each, masks in parts.items() if not masks]
     if not without:
         return flags(text, [one for masks in parts.values() for one in masks]) or aimed_learning.ends(text, finding)
-    return list(_guards(text, without)) or statements(walked, without)
+    return list(_guards(text, without)) or list(_gathered(text, walked, without)) or statements(walked, without)
 
 
 def _masks(walked: Walk, node: ast.expr) -> list[ast.expr]:
@@ -179,6 +182,29 @@ def _guards(text: Text, sums: Sequence[ast.expr]) -> Iterator[ast.stmt]:
                 if isinstance(around, ast.If) and _is_asked_at_ends(text, around, inner):
                     yield around
                 inner = around
+
+
+def _gathered(text: Text, walked: Walk, sums: Sequence[ast.expr]) -> Iterator[ast.stmt]:
+    """Calls, once for each episode, of a function that sums rewards, with a list that keeps those of other episodes."""
+    scope = walked.scope(sums[0])
+    for call in text.program.calls.get(scope.name, ()) if isinstance(scope, Function) else ():
+        source = text.program.home[call]
+        loops = loops_of(source, call)
+        for name in (each for each in call.args if isinstance(each, ast.Name) and "reward" in walked.of(each)):
+            bound = reaching(source, name)
+            made = [each for each in bound if isinstance(each.whole, ast.List | ast.Call)]
+            more = [each for each in bound if each.how == "augmented"]
+            more += [each for each in made if isinstance(each.node, ast.AugAssign)]
+            grown = more or _is_extended(source, loops[0] if loops else None, name.id)
+            outside = made and loops and not any(within(loops[0], each.node) for each in made)
+            if grown and outside:
+                yield walked.statement(call)
+
+
+def _is_extended(source: Source, loop: ast.AST | None, name: str) -> bool:
+    inside = (each for each in ast.walk(loop) if isinstance(each, ast.Call)) if loop is not None else ()
+    grown = (receiver(each) for each in inside if method(each) == "extend")
+    return any(isinstance(each, ast.Name) and each.id == name for each in grown)
 
 
 def _is_asked_at_ends(text: Text, branch: ast.If, inner: ast.AST) -> bool:
