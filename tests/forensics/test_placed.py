@@ -9,7 +9,7 @@ from rldebug import catalogue
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.evidence.source import parsed
 from rldebug.finding import Finding, Where
-from rldebug.forensics import aimed_terms
+from rldebug.forensics import aimed_around
 from rldebug.forensics.placed import FOUND, placed
 
 AIMS = {rule.code: rule.aim for rule in catalogue.rules() if rule.aim}
@@ -733,9 +733,9 @@ def test_the_call_that_is_missing_for_one_target(monkeypatch):
             follow(actor, slow_actor)  # CALL
     """
     still = [SimpleNamespace(still=True)]
-    monkeypatch.setattr(aimed_terms, "followers", lambda script: still)
+    monkeypatch.setattr(aimed_around, "followers", lambda script: still)
     one_line("TGT300", text.replace("0.01)", "0.01)  # here"))
-    monkeypatch.setattr(aimed_terms, "followers", lambda script: [*still, SimpleNamespace(still=False)])
+    monkeypatch.setattr(aimed_around, "followers", lambda script: [*still, SimpleNamespace(still=False)])
     one_line("TGT300", text.replace("CALL", "here"))
 
 
