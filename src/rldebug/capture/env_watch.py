@@ -185,7 +185,8 @@ class Watch:
     def counted(self, env: Any, action: Any, result: Any) -> None:
         """A step of the one that is steady, which may have ended an episode."""
         try:
-            if not self.shared.light(self.known_as(env), result):
+            light = self.shared.light
+            if light is not None and not light(self.known_as(env), result):
                 self.tell(self.saw_step, env, action, result)
         except Exception:
             self.switch.failed(GROUP)
