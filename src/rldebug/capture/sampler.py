@@ -39,7 +39,7 @@ _MOST = 0.001  # seconds of one; a collection of garbage that was due says nothi
 # machine; and the caches that a sample leaves cold, as times what is timed.
 _SIGNAL, _COLD = 45e-6, 1.5
 _SHORTEST = 50e-6
-_DRAWN = 4096  # pauses, drawn once: to draw one takes as long as a sample
+_DRAWN = 1024  # pauses, drawn once: to draw one takes as long as a sample
 
 
 class Sampler:
