@@ -201,7 +201,7 @@ class Networks:
         if acting:
             session.just_acted_on = audit.log.calls
         audit.refer(rows)
-        name = session.registry.module(self._lent.network(module))
+        name = session.registry.called(self._lent.network(module))
         session.called(name, module, acting=acting, grad=torch.is_grad_enabled(), rows=len(rows))
         count = len(rows)
         arrays: dict[str, NDArray[Any]] = {"rows": rows}
