@@ -21,10 +21,10 @@ _RECURRENT = ("MkldnnRnnLayer", "CudnnRnn")
 _IMAGES = ("Convolution", "ConvolutionOverrideable", "MkldnnConvolution", "CudnnConvolution")
 
 
-def picked(source: Node | None, piece: Piece) -> tuple[int, npt.NDArray[Any]] | None:
+def picked(source: Node | None, at: int, piece: Piece) -> tuple[int, npt.NDArray[Any]] | None:
     """How many rows went in, and which of them the rows of the term are; None where it is all of them, or not known."""
     way: list[tuple[Node, int]] = []
-    node, at = (source, 0) if source is not None else (piece.node, piece.output)
+    node, at = (source, at) if source is not None else (piece.node, piece.output)
     while node is not None and base_name(node) not in LAYERS:
         if len(way) >= _DEEP:
             return None
@@ -45,7 +45,9 @@ def picked(source: Node | None, piece: Piece) -> tuple[int, npt.NDArray[Any]] | 
             return None
         numbers = moved
     own = shape_of(piece.node, piece.output)
-    rows = as_rows(numbers if numbers.shape == own else numbers.expand(own), piece.path)
+    if numbers.shape != own and math.prod(own) > 1:
+        numbers = numbers.expand(own)  # else it is a loss of torch, which has summed its rows up itself
+    rows = as_rows(numbers, piece.path)
     if rows is None or rows.numel() >= count or len(torch.unique(rows)) != rows.numel():
         return None
     return count, rows.reshape(-1).numpy().copy()

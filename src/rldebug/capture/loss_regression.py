@@ -100,7 +100,7 @@ def _sides(rows: Rows, node: Node, path: Path, gap: Tensor | None, marks: Marks,
         if shape_of(*following[place]) != shape_of(source, at):
             views = views.but(views=(*views.views, (None, shape_of(source, at))))
         source, at = following[place]
-    rows.source = source
+    rows.source, rows.at = source, at
     rows.shapes["prediction"] = shape_of(source, at)
     prediction = values.of(source, at)
     moved = None if prediction is None else as_rows(prediction, views)
@@ -172,7 +172,7 @@ def _fused(rows: Rows, piece: Piece, values: Values, room: int) -> None:
         source, at = source.next_functions[0]
     rows.attached["target"] = both
     rows.target = under[1 - here][0] if both else None
-    rows.source = source
+    rows.source, rows.at = source, at
     rows.clip = rows.clip or (None if is_output(source) else clip_beneath(source))
     rows.shapes["prediction"] = shape_of(source, at)
     for name, value in (("prediction", sides[here]), ("target", sides[1 - here])):

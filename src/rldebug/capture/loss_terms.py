@@ -308,7 +308,7 @@ def _reach(term: Term, group: list[Piece], read: list[Rows]) -> None:
 
 def _picked(rows: Rows, piece: Piece) -> tuple[int, Array] | None:
     try:
-        return picked(rows.source, piece)
+        return picked(rows.source, rows.at, piece)
     except Exception:  # shapes that do not go together after all
         return None
 
