@@ -117,7 +117,7 @@ EVENTS: dict[str, str] = {
         clip, line: as in capture.loss_terms.Term; reached: modules; match; strays: leaves beneath it that no network
         and no optimizer holds. arrays: those of the term (prediction, target, weight, ratio, logp, index, action …)
         and rows: node ids of the inputs of the network beneath, given: how many there were where only some of them are
-        learned from; spread (rows, several): the targets of each row, where
+        learned from, picked: which; spread (rows, several): the targets of each row, where
         each of several predictions is held against each of them""",
     "step": """optimizer.step. optimizer: its name; lr; grad_norm; change (norm of the step / norm of the weights);
         zeroed: whether gradients had been cleared since its last step (None: not known); without: number of parameter
