@@ -46,7 +46,7 @@ def test_fires_where_a_sample_is_drawn_and_left():
     fires(rule, with_draws(silent(), within=False))
 
 
-def drawing(made):
+def drawing(made, audits=(0, 1)):
     """The actor has drawn numbers when it acted, by no distribution."""
     return replace(
         made,
@@ -55,7 +55,7 @@ def drawing(made):
                 audit,
                 events=tuple(
                     replace(each, detail={**each.detail, "drew": True})
-                    if each.kind == "call" and each["module"] == "actor" and each["acting"]
+                    if audit.number in audits and each.kind == "call" and each["module"] == "actor" and each["acting"]
                     else each
                     for each in audit.events
                 ),
@@ -67,6 +67,10 @@ def drawing(made):
 
 def test_quiet_where_it_has_drawn_numbers_itself():
     quiet(rule, drawing(silent()))
+
+
+def test_quiet_where_it_is_also_tested_at_its_mean():
+    quiet(rule, drawing(silent(), audits=(0,)))
 
 
 def test_fires_where_the_critic_is_given_another_output_than_what_is_executed():
