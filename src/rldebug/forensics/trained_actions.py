@@ -137,7 +137,7 @@ def _second_input(script: Script, term: Event, asked: list[Output], width: int) 
     for each in reversed(asked):
         own = each.module in reached or script.modules.get(each.module, {}).get("inside") in reached
         action = next((given for given in each.more if given.shape[1:] == (width,)), None)
-        if action is not None and own and each.order <= term.order and len(rows) < len(each.rows):
+        if action is not None and own and each.order <= term.order and "picked" in term.arrays:
             if np.array_equal(_picked(term, each.rows), rows):
                 return _picked(term, action)
             continue
