@@ -176,6 +176,8 @@ class _Story:
         call, action = self.ask_actor(rows, grad=True)
         names = how.get("judges", ("q1", "q2"))
         through = not how.get("cut")
+        if "sample" in how:
+            action = how["sample"](self.random, action)
         asked = [self.ask(name, rows, action if through else stored, grad=True, through=through) for name in names]
         values = np.stack([each for _, each in asked])
         chosen = (np.argmax if how.get("actor") == "larger" else np.argmin)(values, axis=0)

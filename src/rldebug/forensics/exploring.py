@@ -216,7 +216,7 @@ def lower_bound(hits: int, of: int, z: float = 2.6) -> float:
     """Of a share, by Wilson."""
     if not of:
         return 0.0
-    share = hits / of
+    share = min(max(hits / of, 0.0), 1.0)  # hits that are estimated, such as random actions, may be more than all
     centre = share + z * z / (2 * of)
     return float((centre - z * np.sqrt(share * (1 - share) / of + z * z / (4 * of * of))) / (1 + z * z / of))
 
