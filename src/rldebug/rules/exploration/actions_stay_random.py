@@ -75,7 +75,7 @@ class ActionsStayRandom(Rule):
         agree, rows = chance_agreement(evidence, int(0.3 * updates))
         if rows < (40 if enough else self.learned) or agree > 1 / actions + 0.15:
             return
-        if enough and lower_bound(late, of_late) >= upper_bound(early, of_early) + self.growth:
+        if enough and epsilon.factor * (lower_bound(late, of_late) - upper_bound(early, of_early)) >= self.growth:
             return  # they grow random: another rule tells that
         if enough and (epsilon.factor * lower_bound(late, of_late) < self.high or last < first - self.decay):
             return
