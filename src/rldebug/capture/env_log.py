@@ -19,6 +19,7 @@ from rldebug.capture.env_nodes import Memory
 from rldebug.capture.env_stream import Node, Stream, When
 from rldebug.capture.env_values import STILL, copied, flag, inner_of, number, one, strong, weak
 from rldebug.capture.fingerprints import fingerprint, flat
+from rldebug.capture.layout import layout_of
 
 _ROUND = 256  # environments that are stepped in turn
 ASIDE = 1024  # calls that are put aside at most
@@ -323,10 +324,14 @@ class EnvLog(Memory):
         return phase, update, stream.calls
 
     def _node(self, stream: Stream, lane: int, obs: Any) -> Node:
+        if isinstance(obs, dict):
+            obs = stream.in_order(obs)
         array = flat(obs)
         before = stream.current[lane]
         if array is None:
             return self._made(stream, lane, 0, None)
+        if stream.shape is None and isinstance(obs, (dict, tuple)):
+            stream.layout = layout_of(obs)
         fp = fingerprint(array)
         array = array.copy()  # the environment may reuse its array
         node = self._made(stream, lane, fp, array)
