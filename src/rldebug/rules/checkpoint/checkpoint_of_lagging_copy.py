@@ -20,8 +20,8 @@ class CheckpointOfLaggingCopy(Rule):
 
     ## What it checks
     The files that were written while training went on. They hold all tensors of a target network, into which the
-    weights of the trained network are loaded from time to time; those of the trained network itself are in none of
-    them, and their values differ. The trained network acts, and what is played to see how good it is is played by it.
+    weights of the trained network are loaded from time to time; in most of them those of the trained network itself are
+    not, and their values differ. What is played to see how good it has become is played by the trained network.
 
     ## Why it matters
     The score that is written beside the checkpoint is that of other weights. What is loaded later is as old as the last
@@ -56,11 +56,11 @@ class CheckpointOfLaggingCopy(Rule):
             played = [call for call in calls if call.module == each.online]
             if not each.whole or len(played) < self.steps or any(call.module == each.target for call in calls):
                 continue
-            if any(moment.has(each.online) or not moment.whole for moment in found):
+            if not all(moment.whole and moment.has(each.target) and each.online in moment.modules for moment in found):
                 continue
-            # Where both are equal in some tensors only, the copy is older: they were not just loaded.
-            old = [moment for moment in found if moment.has(each.target) and each.online in moment.modules]
-            if not old or len(old) < len(found):
+            # Right after a load the two are equal: what was saved then is either.
+            old = [moment for moment in found if not moment.has(each.online)]
+            if not old or 2 * len(old) < len(found):
                 continue
             have, of = old[-1].modules[each.online]
             yield self.finding(
