@@ -1,4 +1,4 @@
-"""What is saved is the target network, and what is trained and evaluated is not."""
+"""What is saved is the target network, and not the trained one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rldebug.rule import NotEnough, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointOfLaggingCopy(Rule):
-    """What is saved is the target network, and not the network that is trained.
+    """What is saved is the target network, and not the trained one.
 
     ## What it checks
     The files that were written while training went on. They hold all tensors of a target network, into which the
@@ -40,7 +40,7 @@ class CheckpointOfLaggingCopy(Rule):
     Mnih et al. 2015, *Human-level control through deep reinforcement learning*, algorithm 1.
     """
 
-    code: ClassVar[str] = "CKP450"
+    code: ClassVar[str] = "CKP454"
     name: ClassVar[str] = "checkpoint-of-lagging-copy"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"

@@ -42,12 +42,12 @@ class LowestReturnKept(Rule):
     Bug kind CKP of bench/bugs/sources.toml: the best checkpoint.
     """
 
-    code: ClassVar[str] = "CKP451"
+    code: ClassVar[str] = "CKP455"
     name: ClassVar[str] = "lowest-return-kept"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
 
-    evaluations: int = 4
+    evaluations: int = 4  # that were seen
     better: int = 2  # of them that were better than all before, and not saved
     most: int = 8  # moments of saving that are all told; of more, some are left out
 

@@ -1,4 +1,4 @@
-"""The best weights are kept by a comparison that is true for the lowest return."""
+"""The weights that are kept are those with the lowest score."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INFINITE = ("numpy.inf", "math.inf", "torch.inf")
 
 @dataclass(frozen=True, kw_only=True)
 class LowestScoreSaved(Rule):
-    """The best weights are kept by a comparison that is true for the lowest return.
+    """The weights that are kept are those with the lowest score.
 
     ## What it checks
     `if score < best: best = score; save(…)`, where the score is made of nothing but rewards of an environment: summed
@@ -57,14 +57,13 @@ class LowestScoreSaved(Rule):
     name: ClassVar[str] = "lowest-score-saved"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Source"
-    explains: ClassVar[tuple[str, ...]] = ("CKP451",)
+    explains: ClassVar[tuple[str, ...]] = ("CKP455",)
 
     def check(self, evidence: Source) -> Iterator[Finding]:
         for node in ast.walk(evidence.tree):
             if not isinstance(node, ast.If):
                 continue
-            tests = node.test.values if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And) else ()
-            for test in tests or (node.test,):
+            for test in node.test.values if isinstance(node.test, ast.BoolOp) else (node.test,):
                 pair = _lower(test)
                 if pair is None or not _remembered(node, *pair) or not _saves(evidence, node):
                     continue
