@@ -60,7 +60,10 @@ def program(fault: str = "", rounds: int = 4, group: int = 6, temperature: float
     learned = 1.0 if fault == "temperature" else temperature
     group = 24 if fault == "shuffled" else group
     for _ in range(rounds):
-        prompts = torch.randint(2, VOCABULARY, (8, PROMPT)).repeat_interleave(group, 0)
+        if fault == "reseeded":
+            torch.manual_seed(7)
+        own = torch.Generator().manual_seed(3) if fault == "one set of prompts" else None
+        prompts = torch.randint(2, VOCABULARY, (8, PROMPT), generator=own).repeat_interleave(group, 0)
         model.eval()
         ids, mask, old = write(model, prompts, temperature, fault == "raw")
         answers = ids[:, PROMPT:]
