@@ -114,7 +114,8 @@ class _Story:
         ids = np.arange(count, dtype=np.int64)
         said = self.act(self.obs)
         noise = self.how.get("noise", lambda random, shape: 0.1 * random.normal(size=shape))
-        self.action = np.clip(said + noise(self.random, said.shape), -BOUND, BOUND)
+        bound = self.how.get("cut_off", BOUND)
+        self.action = np.clip(said + noise(self.random, said.shape), -bound, bound)
         self.reward = self.random.normal(size=count)
         for each in range(0, count, 4):
             self.ask_actor(ids[each : each + 1], grad=False, acting=True)
