@@ -39,6 +39,7 @@ _WRONGLY = {
     ("terminated", "lost"): "the reward of a terminated step is lost",
     ("terminated", "itself"): "the last step of an episode is left out",
     ("terminated", "entropy"): "a terminated step is paid for the entropy of the next",
+    ("eve", "value"): "the sum is cut off a step before a terminated one",
     ("terminated", "opposed"): "a terminated step has the opposite of its reward",
 }
 _WRONG_WAYS = {

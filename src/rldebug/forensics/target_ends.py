@@ -28,7 +28,7 @@ _APART = 8.0  # two ways are told apart where they differ by this many tolerance
 class Ending:
     """A kind of row, and the way its target was seen to be made."""
 
-    kind: str  # terminated, truncated, rollout, first, before
+    kind: str  # terminated, truncated, rollout, first, before, eve (before a terminated one)
     way: str  # zero, final, follows, value, leak, own, twice, …
     right: bool
     rows: int  # that tell
@@ -43,6 +43,7 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
     "rollout": ("value", "final"),
     "first": ("follows",),
     "before": ("follows",),
+    "eve": ("follows",),
 }
 # In the order in which they are believed where several hit alike.
 _WRONG: Mapping[str, tuple[str, ...]] = {
@@ -51,6 +52,8 @@ _WRONG: Mapping[str, tuple[str, ...]] = {
     "rollout": ("zero", "own", "itself"),
     "first": ("zero", "leak"),
     "before": ("zero",),
+    # A step that a time limit cut off may be left out, and the one before it be the last: no end of a task is.
+    "eve": ("value",),
 }
 
 
@@ -61,13 +64,14 @@ def endings(steps: Steps, formula: Formula) -> tuple[Ending, ...]:
     found: list[Ending] = []
     for kind, keep in kinds_of(steps).items():
         ending = _ending(kind, keep, steps, ways, WIDER * formula.tol, formula.name in ("td", "gae"))
-        if ending is not None:
+        if ending is not None and (kind != "eve" or not ending.right):  # one of "before", which says so
             found.append(ending)
     return tuple(found)
 
 
 def kinds_of(steps: Steps) -> dict[str, Flags]:
     ends = np.append(steps.done, False)[steps.after]
+    eve = np.append(steps.terminated, False)[steps.after]
     real = ~steps.phantom & np.isfinite(steps.reward)
     return {
         "terminated": steps.terminated & real,
@@ -76,6 +80,7 @@ def kinds_of(steps: Steps) -> dict[str, Flags]:
         # Where the rollout begins with it, the flag of the step before may be lost in any program.
         "first": steps.first & steps.inner & (steps.before >= 0) & ~ends & real,
         "before": steps.inner & ends & ~steps.first & real,
+        "eve": steps.inner & eve & ~steps.first & real,
     }
 
 

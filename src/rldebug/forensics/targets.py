@@ -84,7 +84,9 @@ def fit_targets(script: Script) -> tuple[Fit, ...]:
 def _with_sure_ends(fit: Fit) -> Fit:
     """A sum that runs on into the next episode is wrong, whatever the end was."""
     over = ("follows", "leak", "carried", "twice") if fit.name in ("monte-carlo", "gae") else ()
-    sure = tuple(each for each in fit.endings if each.right or each.kind != "terminated" or each.way in over)
+    sure = tuple(
+        each for each in fit.endings if each.right or each.kind not in ("terminated", "eve") or each.way in over
+    )
     return replace(fit, endings=sure)
 
 
