@@ -1,4 +1,4 @@
-"""The action of the next state is drawn from what the policy says of the present one."""
+"""Critics are asked about next states with actions of the present ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IN_STEP = 0.99  # share of neighbours in one order that are so in the other: ha
 
 @dataclass(frozen=True, kw_only=True)
 class NextActionDrawnInPresentState(Rule):
-    """The action of the next state is drawn from what the policy says of the present one.
+    """Critics are asked about next states with actions of the present ones.
 
     ## What it checks
     For the targets, critics are asked about the states that steps led to, and about an action there. In these updates
@@ -52,7 +52,7 @@ class NextActionDrawnInPresentState(Rule):
     aim: ClassVar[str] = "next"
 
     rows: int = 128  # that must be there
-    audits: int = 2
+    audits: int = 2  # in which it is so
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         said = {audit.number: outputs for audit, outputs in outputs_of(evidence)}
