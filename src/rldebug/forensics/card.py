@@ -40,6 +40,7 @@ _WRONGLY = {
     ("terminated", "itself"): "the last step of an episode is left out",
     ("terminated", "entropy"): "a terminated step is paid for the entropy of the next",
     ("eve", "value"): "the sum is cut off a step before a terminated one",
+    ("terminated", "reversed"): "the rewards up to a terminated step are discounted the other way round",
     ("terminated", "opposed"): "a terminated step has the opposite of its reward",
 }
 _WRONG_WAYS = {
