@@ -77,9 +77,7 @@ def _reversed(fit: Fit) -> tuple[str, str, str] | None:
     what, expected = "the rewards of the window are discounted the other way round", "1, γ, γ² … in the order of time"
     ended = fit.ending("terminated", "reversed")
     if ended is not None and ended.audits >= 2:
-        seen = (
-            f"the first reward is discounted most in {ended.hit} of {ended.rows} windows up to an end"
-        )
+        seen = f"the first reward is discounted most in {ended.hit} of {ended.rows} windows up to an end"
         return what, seen, expected
     coefs = [each for each in fit.coefs if each is not None]
     if len(coefs) < max(fit.n, 2) or abs(coefs[-1] - 1.0) > 2e-3 or not 0.3 < coefs[-2] < 0.996:
