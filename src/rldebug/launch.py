@@ -372,12 +372,14 @@ class Ending:
 _real_signal = signal.signal
 
 
-def run_to_its_end(program: Sequence[str], ending: Ending, came_out: Callable[[BaseException], int]) -> NoReturn:
+def run_to_its_end(
+    program: Sequence[str], ending: Ending, came_out: Callable[[BaseException], int], code_of: Compile = compiled
+) -> NoReturn:
     """Run it, and leave as the interpreter would. What it raises is handed to `came_out`, to be shown; and it gives the
     exit status, but for SystemExit, which has its own."""
     error: BaseException | None = None
     try:
-        run_as_main(program)
+        run_as_main(program, code_of)
     except SystemExit as left:
         came_out(left)
         raise

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from rldebug.capture import marks
 from rldebug.config import Config
 from rldebug.finding import Report
 from rldebug.launch import Ending, as_typed, check, flush, name_of, run_to_its_end, show, when_imported
@@ -47,7 +48,10 @@ def run(wishes: Wishes) -> NoReturn:
     when_imported("torch", watched.begin)
     if not getattr(sys.flags, "safe_path", False):
         del sys.path[0]  # where `rldebug` itself lies, or was called from
-    run_to_its_end(wishes.program, ending, watched.came_out)
+    if "environments" in wishes.without:
+        run_to_its_end(wishes.program, ending, watched.came_out)
+    marks.begin()
+    run_to_its_end(wishes.program, ending, watched.came_out, marks.code_of)
 
 
 # ── watching ────────────────────────────────────────────────────────────────────────────────────────────────────────

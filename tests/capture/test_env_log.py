@@ -151,3 +151,23 @@ def test_a_lane_that_takes_no_part_in_a_call_stands_still():
     assert (first.reward, log.nodes[first.nxt].obs[0]) == (1.0, 1.0)
     assert (other.reward, log.nodes[other.nxt].obs[0]) == (1.0, 11.0)
     assert log.streams[0].describe()["steps"] == log.steps == 3
+
+
+def evaluated(log, env, ended=True):
+    """A step of training, and then an episode of another environment."""
+    other = Env()
+    log.new(other, "gymnasium", 1, "disabled", {})
+    log.reset(env, obs(0), 7, 1)
+    log.step(env, 1, obs(1), 0.5, False, False, None)
+    log.reset(other, obs(10), 7, 1)
+    for count in range(4):
+        log.step(other, 1, obs(11 + count), 0.5, ended and count == 3, False, None)
+    return float(log.current(1)[0].obs[0])
+
+
+def test_after_an_evaluation_the_environment_that_waits_is_acted_on():
+    assert evaluated(*log_of()) == 1.0
+
+
+def test_within_an_episode_the_environment_called_last_is_acted_on():
+    assert evaluated(*log_of(), ended=False) == 14.0

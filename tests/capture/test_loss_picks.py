@@ -95,3 +95,23 @@ def test_a_program_that_asks_about_one_more_is_understood():
     assert fit.name == "td"
     assert fit.gamma == pytest.approx(GAMMA, abs=1e-4)
     assert any(each.kind == "terminated" and each.way == "zero" for each in fit.endings)
+
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.body, self.head = nn.LSTM(3, 8), nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 1))
+
+    def forward(self, given, turn):
+        out = self.body(given)[0]
+        out = out.transpose(0, 1) if turn else out
+        return self.head(out.reshape(-1, 8)).squeeze(-1)
+
+
+def test_sequences_that_are_turned_between_the_recurrent_layer_and_the_loss():
+    given, net = torch.randn(3, 2, 3), Recurrent()
+    assert picks((net(given, turn=True) - torch.randn(6)).pow(2).mean()) == (6, [0, 2, 4, 1, 3, 5])
+    mask = torch.tensor([True, True, False, True, True, True])
+    assert picks((net(given, turn=True)[mask] - torch.randn(5)).pow(2).mean()) == (6, [0, 2, 1, 3, 5])
+    assert picks((net(given, turn=False) - torch.randn(6)).pow(2).mean()) is None

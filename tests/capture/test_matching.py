@@ -48,6 +48,42 @@ def test_rows_are_known_that_were_valued_before_they_were_acted_on() -> None:
     assert np.mean([(each.arrays["rows"] >= 0).mean() for each in learned]) > 0.9
 
 
+def asking_again(steps: int = 120) -> None:
+    """What is acted on is normalised; before it learns, it asks about the state that the last step was taken from."""
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    env, value = Drift(), net(1)
+    optimizer = torch.optim.Adam(value.parameters(), 1e-3)
+    seen: list[np.ndarray] = [rng.normal(size=WIDTH) for _ in range(20)]
+    raw, _ = env.reset()
+    stored: list[np.ndarray] = []
+    for step in range(1, steps):
+        seen.append(raw)
+        obs = (raw - np.mean(seen, axis=0)) / np.std(seen, axis=0)
+        with torch.no_grad():
+            value(tensor(obs)[None])
+        stored.append(obs)
+        raw, _, terminated, truncated, _ = env.step(0)
+        raw = env.reset()[0] if terminated or truncated else raw
+        if step % 16 == 0:
+            with torch.no_grad():
+                value(tensor(stored[-1])[None])
+            loss = value(tensor(stored[-16:])).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+
+def test_the_state_that_was_just_left_is_not_the_current_one() -> None:
+    _, script = watched(asking_again)
+    learned = [(audit, each) for audit, each in script.events("call") if each["grad"]]
+    assert learned
+    for audit, each in learned:
+        rows = each.arrays["rows"]
+        assert (np.diff(rows) > 0).all()
+        assert audit.nodes.acted[audit.nodes.index(rows[-1:])].all()
+
+
 def stacking(steps: int = 60) -> None:
     """The newest of four frames comes last."""
     torch.manual_seed(0)

@@ -5,6 +5,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 from rldebug.capture import normalised
 from rldebug.capture.env_log import EnvLog
@@ -91,3 +92,28 @@ def test_no_more_than_so_many_are_remembered(session, monkeypatch):
         watch._remember([each], [each])
     assert len(watch.became) <= 8
     assert 19 in watch.became
+
+
+def test_a_batch_of_observations_in_parts(session):
+    """One of the parts is normalised, as the keys of VecNormalize say."""
+    make = session.made
+    own = type(make).normalize_obs
+    raw = {"goal": np.arange(4.0).reshape(2, 2), "view": np.array([[7], [9]], dtype=np.uint8)}
+
+    def handed_over(obs):
+        return {"goal": own(make, obs["goal"]), "view": obs["view"]}
+
+    look = normalised.Normalised(session)
+    look.here.inside = True
+    first = handed_over(raw)
+    look.normalised(raw, first)
+    look.here.inside = False
+    session.log.reset(SimpleNamespace(), first, None, 2)
+    make.mean = 3.0
+    session.audit = object()
+    turned = {key: each[::-1] for key, each in raw.items()}
+    batch = handed_over(turned)
+    look.normalised(turned, batch)
+    parts = [torch.tensor(batch["goal"]), torch.tensor(batch["view"].copy())]
+    rows, _ = session.matcher.rows(parts)
+    assert rows.tolist() == [session.log.nodes[1].id, session.log.nodes[0].id]

@@ -13,6 +13,7 @@ from torch import nn
 
 from rldebug.evidence.script import Script
 from rldebug.forensics.target_q import q_formulas
+from rldebug.forensics.target_repeated import Draw, _over
 
 CELLS, GAMMA = 7, 0.9
 
@@ -80,3 +81,12 @@ def test_ends_are_what_nobody_starts_from(fault, way):
 def test_a_mask_upside_down_is_named():
     (found,) = q_formulas(seen("inverted"))
     assert found.mistake == "inverted"
+
+
+def test_where_each_place_was_met_once_nothing_is_an_end():
+    """Drawn often from a buffer: the place where the clock cut an episode off is led to, and never started from."""
+    start = [bytes([each]) for each in range(50)]
+    led = [*start[1:], b"cut off"]
+    keys = [one + b">" + two for one, two in zip(start, led, strict=True)]
+    draws = [Draw(number, keys, start, led, np.zeros(50), {}) for number in range(12)]
+    assert not _over(None, draws, [(1, row, 0, row) for row in range(50)]).any()

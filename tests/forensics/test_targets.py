@@ -16,6 +16,7 @@ from rldebug.evidence.script import Audit, Script
 from rldebug.forensics.target_ends import endings
 from rldebug.forensics.target_models import formula_of, right_formula_of
 from rldebug.forensics.target_rows import Steps
+from rldebug.forensics.target_scaled import rescaled
 from rldebug.forensics.targets import discount, fit_targets, fit_weights, orders, trace_decay, unit_advantages
 
 
@@ -247,3 +248,39 @@ def test_targets_that_are_normalised_themselves_are_another_matter() -> None:
         return np.asarray((target - target.mean()) / target.std())
 
     assert not unit_advantages(_left_out(standardised))
+
+
+def settling(of: Rollout) -> Rollout:
+    """Rewards that are divided by a deviation that is still settling, alike in all lanes."""
+    factor = 1.0 / (1.0 + 2.0 / np.arange(1.0, 1.0 + len(of.reward)))
+    return replace(of, reward=of.reward * factor[:, None])
+
+
+@pytest.mark.parametrize(("bootstrap", "right"), [("own", False), ("zero", False), ("next", True)])
+def test_the_last_step_is_told_where_rewards_are_scaled_by_what_settles(bootstrap: str, right: bool) -> None:
+    table = rescaled(several(lambda of: gae(settling(of), bootstrap=bootstrap), count=4))
+    assert table is not None
+    formula = right_formula_of(table)
+    assert formula is not None
+    assert formula.share > 0.99
+    (found,) = [each for each in endings(table, formula) if each.kind == "rollout"]
+    assert found.right == right
+    assert found.hit == found.rows
+
+
+def test_nothing_is_guessed_where_the_factor_moves_fast() -> None:
+    table = rescaled(several(lambda of: gae(settling(of)), count=4, times=12))
+    assert table is not None
+    assert not np.isfinite(table.reward[table.end]).any()
+
+
+def test_returns_that_are_cut_off_are_told_where_the_episode_goes_on() -> None:
+    table = several(returns, count=4, times=16)
+    table = replace(table, value_after=np.where(table.end, np.nan, table.value_after))
+    table = replace(table, value_next=np.where(table.end, np.nan, table.value_next))
+    formula = formula_of(table)
+    assert formula is not None
+    assert formula.name == "monte-carlo"
+    assert not [each for each in endings(table, formula) if each.kind == "rollout"]
+    (found,) = [each for each in endings(table, formula, played_on=True) if each.kind == "rollout"]
+    assert (found.way, found.right) == ("zero", False)

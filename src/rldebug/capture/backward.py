@@ -31,6 +31,7 @@ _NEW_LINES = 24  # a line that was not seen yet is walked still when the others 
 _NODES = 20_000
 _NAMES = 16
 _TRIES = 3  # to get the lines
+_MOST = 0.9  # of the rows are known: no other way to tell them is tried
 
 watch: Backward | None = None
 
@@ -251,13 +252,16 @@ class Backward:
         )
         for term in terms:
             rows, match = audit.rows(term.inputs) if term.inputs else (np.empty(0, np.int64), "none")
-            if match == "none" and term.inputs and (found := self._entered(term.inputs[0])) is not None:
-                rows, match = found, "entered"
-            if match == "none" and term.inputs and (found := self._tagged(term.inputs[0])) is not None:
-                rows, match = found, "tag"
-            if match in ("none", "alias") and (rows < 0).any():
+            for how, look in (("entered", self._entered), ("tag", self._tagged)):
+                if term.inputs and _share(rows) < _MOST:
+                    own = max(
+                        (each for one in term.inputs if (each := look(one)) is not None), key=_share, default=rows
+                    )
+                    if _share(own) > _share(rows):
+                        rows, match = own, how
+            if match in ("none", "alias", "slice", "entered") and (rows < 0).any():
                 # The first layer sees one part of the observation only: the network was given all of them.
-                whole = audit.in_parts(self.session.registry.owners(term.parameters), len(rows))
+                whole = audit.in_parts(self.session.registry.owners(term.parameters), rows)
                 rows, match = (rows, match) if whole is None else (whole, "parts")
             detail = _detail(term)
             if term.picks is not None and len(rows) == term.picks[0]:
@@ -402,6 +406,11 @@ def leaves(roots: Iterable[Tensor]) -> set[int]:
                 seen.add(following)
                 todo.append(following)
     return found
+
+
+def _share(rows: NDArray[np.int64]) -> float:
+    """Of the rows that are known."""
+    return float((rows >= 0).mean()) if len(rows) else 0.0
 
 
 def _describe_input(inputs: Sequence[Tensor], detail: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:

@@ -57,7 +57,7 @@ class Columns:
     def __init__(self, log: EnvLog) -> None:
         self.log = log
         self.change: Change | None = None
-        self._pairs: deque[tuple[Array, Array]] = deque(maxlen=_PAIRS)
+        self.pairs: deque[tuple[Array, Array]] = deque(maxlen=_PAIRS)
         self._seen = 0
         self._begin()
 
@@ -69,10 +69,10 @@ class Columns:
             if node.obs is None or node.obs.dtype == np.uint8 or not 0 < node.obs.size <= WIDTH:
                 continue
             pair = node.obs.reshape(-1).astype(np.float64), row.astype(np.float64)
-            if self._pairs and (len(self._pairs[0][0]), len(self._pairs[0][1])) != (len(pair[0]), len(pair[1])):
-                self._pairs.clear()
+            if self.pairs and (len(self.pairs[0][0]), len(self.pairs[0][1])) != (len(pair[0]), len(pair[1])):
+                self.pairs.clear()
                 self._seen = 0
-            self._pairs.append(pair)
+            self.pairs.append(pair)
             self._seen += 1
             if self._seen in _LEARNED_AT or self._seen % _PAIRS == 0:
                 self._learn()
@@ -98,7 +98,7 @@ class Columns:
     # ── learning ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _learn(self) -> None:
-        before, after = (np.stack([pair[side] for pair in self._pairs]) for side in (0, 1))
+        before, after = (np.stack([pair[side] for pair in self.pairs]) for side in (0, 1))
         known = self.change
         if known is not None and known.width == after.shape[1] and len(known.place) == known.width:
             off = np.abs(known.made(before) - after[:, known.place]) / np.maximum(known.size, np.abs(after))

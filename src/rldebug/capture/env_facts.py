@@ -111,6 +111,12 @@ def facts_of(env: Any, created: tuple[str, int] | None = None) -> dict[str, Any]
     }
 
 
+def seeded_by_chance(env: Any) -> bool:
+    """Whether the generator of a Gymnasium environment was made with a seed from the operating system, of 128 bits."""
+    seed = attribute(innermost(env), "_np_random_seed")
+    return isinstance(seed, int) and seed > 1 << 64
+
+
 def _instances(layers: list[Any]) -> int | None:
     """How many environments the lanes of a vector are: fewer than lanes where one object is in several of them."""
     for each in layers:

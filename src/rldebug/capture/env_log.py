@@ -19,12 +19,14 @@ from rldebug.capture.env_nodes import Memory
 from rldebug.capture.env_stream import Node, Stream, When
 from rldebug.capture.env_values import STILL, copied, flag, inner_of, number, one, strong, weak
 from rldebug.capture.fingerprints import fingerprint, flat
+from rldebug.capture.layout import layout_of
 
 _ROUND = 256  # environments that are stepped in turn
 ASIDE = 1024  # calls that are put aside at most
 ASIDE_BYTES = 1 << 20
 _IN_TURN = 4
 _MOST = 64  # environments whose calls are put aside
+_PLAYED = 4  # calls: a reset and some steps
 
 
 class EnvLog(Memory):
@@ -37,6 +39,8 @@ class EnvLog(Memory):
         self.newest: Stream | None = None  # the one called last
         self.resetting = False  # the call that is told of is a reset
         self.round: dict[int, Stream] = {}  # those called in turn, each once so far
+        self.left: Stream | None = None  # the one called before the newest, where that was then begun anew
+        self._since = 0  # calls of the newest since then
         self.calls = 0
         self.failed: Callable[[], None] | None = None
         self.timed: AbstractContextManager[None] = nullcontext()  # around what is logged at once
@@ -77,7 +81,7 @@ class EnvLog(Memory):
         self.resetting = False
         with self._lock:
             stream = self.stream_of(env) or self.new(env, "unknown", lanes, "disabled", {})
-            when = self._called(stream)
+            when = self._called(stream, begins=True)
             if mask is None and (aside := self._aside_for(stream, obs)) is not None:
                 aside.resets[aside.count] = seed
                 aside.add(self.now, None, obs, 0.0)
@@ -308,10 +312,12 @@ class EnvLog(Memory):
             self.flush()  # some of them may only reset, and do not count
         return self._steps + sum((each.count - len(each.resets)) * each.stream.lanes for each in self._aside)
 
-    def _called(self, stream: Stream) -> When:
+    def _called(self, stream: Stream, begins: bool = False) -> When:
         self.calls += 1
         stream.calls += 1
+        self._since += 1
         if stream is not self.newest:
+            self.left, self._since = self.newest if begins else None, 1
             if stream.index in self.round or len(self.round) >= _ROUND:
                 self.round = {}  # its turn again: another round
             self.newest = stream
@@ -323,10 +329,14 @@ class EnvLog(Memory):
         return phase, update, stream.calls
 
     def _node(self, stream: Stream, lane: int, obs: Any) -> Node:
+        if isinstance(obs, dict):
+            obs = stream.in_order(obs)
         array = flat(obs)
         before = stream.current[lane]
         if array is None:
             return self._made(stream, lane, 0, None)
+        if stream.shape is None and isinstance(obs, (dict, tuple)):
+            stream.layout = layout_of(obs)
         fp = fingerprint(array)
         array = array.copy()  # the environment may reuse its array
         node = self._made(stream, lane, fp, array)
@@ -340,8 +350,17 @@ class EnvLog(Memory):
         self.flush()
         if self.newest is None:
             return []
-        last = [each for each in self.newest.current if each is not None]
+        acted_on = self.left if self._played_through() and self.left is not None else self.newest
+        last = [each for each in acted_on.current if each is not None]
         if count is None or count == len(last):
             return last
         together = [each for stream in self.round.values() for each in stream.current if each is not None]
         return together if len(together) == count else last
+
+    def _played_through(self) -> bool:
+        """Whole episodes of one environment, as in an evaluation, while another waits amid its own, and goes on now."""
+        left, newest = self.left, self.newest
+        if left is None or newest is None or self._since < _PLAYED or newest.autoreset != "disabled":
+            return False
+        alike = (left.lanes, left.shape) == (newest.lanes, newest.shape)
+        return alike and all(newest.over) and not any(left.over) and all(each is not None for each in left.current)

@@ -135,6 +135,14 @@ def _rewards(value: Any) -> bool:
     return _size(value) is not None
 
 
+def is_flag(value: Any) -> bool:
+    return _flags(value, strict=True)
+
+
+def is_reward(value: Any) -> bool:
+    return _rewards(value)
+
+
 # ── results ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

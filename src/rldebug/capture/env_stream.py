@@ -73,6 +73,8 @@ class Stream:
         self.seeds: list[Any] = []
         self.shape: tuple[int, ...] | None = None
         self.dtype = ""
+        self.layout: tuple[Any, ...] = ()  # of an observation that is several things, what they are (parts.py)
+        self._keys: tuple[Any, ...] | None = None  # of an observation that is a dictionary, in their order
         self.episodes: list[tuple[float, int, bool, int]] = []  # return, length, terminated, at update
         self.finished = self.terminations = self.truncations = self.stepped_after_end = 0
         self.every = 1
@@ -95,6 +97,14 @@ class Stream:
     def parts(self, value: Any) -> Sequence[Any]:
         """One for each lane."""
         return parts_of(value, self.lanes) if self.vector else [one(value)]
+
+    def in_order(self, obs: dict[Any, Any]) -> dict[Any, Any]:
+        """A last observation comes as the environment wrote it, all others as a vector of environments sorted them."""
+        if self._keys is None:
+            self._keys = tuple(obs)
+        if tuple(obs) == self._keys or obs.keys() != set(self._keys):
+            return obs
+        return {key: obs[key] for key in self._keys}
 
     def describe(self) -> dict[str, Any]:
         """For script.jsonl: THINGS["stream"]."""

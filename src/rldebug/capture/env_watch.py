@@ -12,12 +12,13 @@ import numpy as np
 
 from rldebug.capture import nvtx
 from rldebug.capture.env_calls import GROUP, Gate, Shared, cover_class, stand_in
-from rldebug.capture.env_facts import autoreset_of, declares_autoreset, facts_of, innermost, unwrapped
+from rldebug.capture.env_facts import autoreset_of, declares_autoreset, facts_of, innermost, seeded_by_chance, unwrapped
 from rldebug.capture.env_results import batch, copied, finals, host, number, plain_batch, reset_obs, understand
 from rldebug.capture.env_values import seed_of
 from rldebug.capture.place import users_line
 
 _MANY = 4096  # environments; a program may make one for every episode
+_RESETS = 3  # that are looked at, of each environment
 _SCALARS = (float, int, np.number)
 _FLAGS = frozenset({bool, np.bool_, int})
 
@@ -25,7 +26,7 @@ _FLAGS = frozenset({bool, np.bool_, int})
 class Known:
     """An environment object as the program calls it; the outermost of its wrappers."""
 
-    __slots__ = ("agents", "facts", "inner", "lanes", "lives", "plain", "ref", "sent", "stream", "vector")
+    __slots__ = ("agents", "facts", "inner", "lanes", "lives", "plain", "ref", "sent", "stream", "unseeded", "vector")
 
     def __init__(self, env: Any, inner: Any, lanes: int, vector: bool) -> None:
         self.ref, self.inner = ref(env), ref(inner)
@@ -36,6 +37,7 @@ class Known:
         self.agents: list[Any] = []
         self.stream: Any = None  # of the log, once it was asked for
         self.lives = 0  # that were left when the last episode ended
+        self.unseeded = 0  # resets without a seed, the first few
 
 
 class Watch:
@@ -355,6 +357,14 @@ class Watch:
         if known.vector or known.lanes > 1:
             obs = batch(obs, known.lanes)
         self.log.reset(known.inner(), obs, seed, known.lanes, mask)
+        self.look_at_generator(env, known, seed)
+
+    def look_at_generator(self, env: Any, known: Known, seed: Any) -> None:
+        """After the first resets without a seed: an environment that never draws has no generator of its own."""
+        if seed is None and known.unseeded < _RESETS:
+            known.unseeded += 1
+            if seeded_by_chance(env):
+                known.facts["unseeded_generator"] = True
 
     def saw_step(self, env: Any, action: Any, result: Any) -> None:
         known = self.known_as(env)

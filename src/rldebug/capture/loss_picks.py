@@ -51,6 +51,44 @@ def picked(source: Node | None, piece: Piece) -> tuple[int, npt.NDArray[Any]] | 
     return count, rows.reshape(-1).numpy().copy()
 
 
+_HANDS_ON = {"Addmm": 1, "Mm": 0, "Linear": 0, "MkldnnLinear": 0}  # layers that keep rows, and where those come in
+_JOINED = ("Cat", "Stack")
+
+
+def reordered(source: Node | None, piece: Piece) -> tuple[int, npt.NDArray[Any]] | None:
+    """As picked, of a recurrent layer beneath others: time comes first in it, and may come second in the loss. None
+    where the rows of the term are all of its rows, in its order."""
+    way: list[tuple[Node, int]] = []
+    node, at = (source, 0) if source is not None else (piece.node, piece.output)
+    while node is not None and base_name(node) not in _RECURRENT:
+        name = base_name(node)
+        if len(way) >= _DEEP or name in _JOINED or (name in LAYERS and name not in _HANDS_ON):
+            return None
+        way.append((node, at))
+        under = node.next_functions[_HANDS_ON[name] :] if name in _HANDS_ON else node.next_functions
+        node, at = next(((each, which) for each, which in under if each is not None), (None, 0))
+    shape = shape_of(node, at) if node is not None else ()
+    if len(shape) != 3 or min(shape[:2]) < 2:
+        return None
+    count = math.prod(shape[:2])
+    numbers: Tensor | None = torch.arange(count).reshape(*shape[:2], 1).expand(shape)
+    for each, which in reversed(way):
+        assert numbers is not None
+        if base_name(each) in _HANDS_ON:
+            numbers = numbers[..., :1].expand(shape_of(each, which))
+        else:
+            numbers = _up(each, which, numbers)
+        if numbers is None:
+            return None
+    assert numbers is not None
+    own = shape_of(piece.node, piece.output)
+    rows = as_rows(numbers if numbers.shape == own else numbers.expand(own), piece.path)
+    if rows is None or rows.numel() > count or len(torch.unique(rows)) != rows.numel():
+        return None
+    found = rows.reshape(-1).numpy().copy()
+    return None if len(found) == count and (found[1:] > found[:-1]).all() else (count, found)
+
+
 def _up(node: Node, output: int, numbers: Tensor) -> Tensor | None:
     if base_name(node) in VIEWS:
         under = shape_of(*node.next_functions[0])

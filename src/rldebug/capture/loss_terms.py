@@ -25,7 +25,7 @@ from rldebug.capture.loss_marks import Marks
 from rldebug.capture.loss_nodes import Node, base_name, line_of
 from rldebug.capture.loss_path import Piece, numpy_of, weight_rows
 from rldebug.capture.loss_peel import pieces_of
-from rldebug.capture.loss_picks import picked
+from rldebug.capture.loss_picks import picked, reordered
 from rldebug.capture.loss_rows import Rows
 from rldebug.capture.loss_term import ROWS, Term
 from rldebug.capture.loss_values import Reach, Values
@@ -294,8 +294,10 @@ def _reach(term: Term, group: list[Piece], read: list[Rows]) -> None:
         by_step = turned[::-1] if all(turned) else by_step
     term.parameters, term.through = beneath.parameters, beneath.through
     term.inputs = _inputs(by_step, term.rows)
-    if len(group) == 1 and all(_rows(each) > term.rows for each in term.inputs[:1]):
-        term.picks = _picked(read[0], group[0])
+    if len(group) == 1:
+        term.picks = _picked(reordered, read[0], group[0])
+        if term.picks is None and all(_rows(each) > term.rows for each in term.inputs[:1]):
+            term.picks = _picked(picked, read[0], group[0])
     term.cut = term.cut or beneath.cut
     for name, nodes in (("target", [each.target for each in read]), ("weight", list(group[0].path.attached))):
         if any(each is not None for each in nodes):
@@ -306,9 +308,10 @@ def _reach(term: Term, group: list[Piece], read: list[Rows]) -> None:
             term.parameters = term.parameters | side.parameters
 
 
-def _picked(rows: Rows, piece: Piece) -> tuple[int, Array] | None:
+def _picked(look: Any, rows: Rows, piece: Piece) -> tuple[int, Array] | None:
     try:
-        return picked(rows.source, piece)
+        found: tuple[int, Array] | None = look(rows.source, piece)
+        return found
     except Exception:  # shapes that do not go together after all
         return None
 

@@ -164,6 +164,8 @@ class Networks:
             self._outside.add(id(module))
         inputs = [each for each in tensors_in((with_tensors(args), kwargs)) if each.numel()]
         rows, how = self._rows(inputs)
+        parts = inputs if (whole := self._whole(inputs, how)) is not None else []
+        inputs = inputs if whole is None else whole
         outputs = list(tensors_in(output))[:4]
         frames = None
         if how not in ("none", "tag"):
@@ -181,6 +183,7 @@ class Networks:
             how in ("none", "alias")
             and inputs
             and not self._led_to(rows)
+            and not (how == "alias" and session.matcher.just_left(rows))
             and (
                 session.just_acted_on != audit.log.calls
                 or (how == "none" and self._once_more(inputs[0]))
@@ -213,6 +216,9 @@ class Networks:
             inputs = outputs = []
         if inputs:
             self._keep(arrays, "input", inputs[0], count)
+        narrow = [each for each in parts if each.dim() <= 2 and 0 < each.numel() <= count * WIDTH]
+        if narrow and "input" not in arrays:  # beside a picture
+            self._keep(arrays, "narrow", narrow[0], count)
         for place, each in enumerate(inputs[1:3], start=1):  # the action, of a critic that takes it by itself
             if each.dim() == 3 and each.shape[1] == count != len(each):
                 each = each.transpose(0, 1)  # the state of a recurrent layer: layers first
@@ -231,7 +237,7 @@ class Networks:
             "depth": depth,
             "inputs": [
                 {"shape": list(each.shape), "dtype": str(each.dtype), "attached": each.requires_grad}
-                for each in inputs[:4]
+                for each in (parts or inputs)[:4]
             ],
             "outputs": [
                 {"shape": list(each.shape), "dtype": str(each.dtype), "attached": each.requires_grad}
@@ -262,6 +268,13 @@ class Networks:
         if found is None or how != "none" or self._may_be_current(inputs[0]):
             return rows, how
         return found, "tag"
+
+    def _whole(self, inputs: list[Tensor], how: str) -> list[Tensor] | None:
+        """The parts of an observation joined to one, and what was given beside them; None where there are no parts."""
+        whole = self.session.matcher.whole if how != "tag" else None
+        if whole is None or (whole.rows is None and how == "none" and not self._may_be_current(inputs[0])):
+            return None
+        return [whole.joined, *(each for place, each in enumerate(inputs) if place not in whole.places)]
 
     def _may_be_current(self, tensor: Tensor) -> bool:
         session = self.session
@@ -316,7 +329,10 @@ class Networks:
     def _once_more(self, tensor: Tensor) -> bool:
         """What follows a step is valued, the statistics of a normaliser move on, and then it is acted on."""
         array = None if torch.is_grad_enabled() else to_numpy(tensor)
-        return array is not None and bool(self.session.matcher.nearly_learned(array))
+        if array is None or not self.session.matcher.nearly_learned(array):
+            return False
+        self._were_last(self.session.matcher.nearly_valued_last(array))
+        return True
 
     def _now_acting(self, tensor: Tensor, rows: NDArray[np.int64]) -> bool:
         """What steps led to is valued, also where an episode ended, and then the current observations are acted on."""
@@ -324,7 +340,12 @@ class Networks:
         ends = None if array is None else self.session.matcher.valued_last(array, rows)
         if ends is None:
             return False
-        for event in reversed(self.session.audit.events):
+        self._were_last(ends)
+        return True
+
+    def _were_last(self, ends: dict[int, int]) -> None:
+        """What was taken for acting just now was a look at what steps led to: of these lanes the last observations."""
+        for event in reversed(self.session.audit.events if ends else ()):
             if event.call != self.session.log.calls:
                 break
             if event.kind == "call" and event.detail["acting"] and event.detail["match"] == "alias":
@@ -333,7 +354,6 @@ class Networks:
                 found[list(ends)] = list(ends.values())
                 event.arrays["rows"] = found
                 self.session.audit.refer(found)
-        return True
 
     def _tag(self, tensor: Tensor, rows: NDArray[np.int64]) -> None:
         if not len(rows):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.capture.env_calls import shared_by
-from rldebug.capture.fingerprints import row_fingerprints
+from rldebug.capture.fingerprints import flat, row_fingerprints
 from rldebug.capture.imports import when_imported
 from rldebug.capture.stand_in import stand_in
 
@@ -35,18 +35,20 @@ class Normalised:
         self.became: dict[int, int] = {}  # fingerprint as the environment gave it -> as the program was handed it
 
     def normalised(self, given: Any, made: Any) -> None:
-        if not _rows(given) or not _rows(made) or given.shape != made.shape:
+        before, after = _flat(given), _flat(made)
+        if before is None or after is None or before.shape != after.shape:
             return
         if self.here.inside:  # a step or a reset is under way: it will be handed over
-            self._remember(row_fingerprints(_flat(given)), row_fingerprints(_flat(made)))
+            self._remember(row_fingerprints(before), row_fingerprints(after))
         elif self.session.audit is not None:
             with self.session.timed():
-                self._recognise(_flat(given), _flat(made))
+                self._recognise(before, after)
 
     def restored(self, given: Any, made: Any) -> None:
         """The way back, that last observations of episodes go: not every bit is as it was."""
-        if not self.here.inside and isinstance(given, np.ndarray) and isinstance(made, np.ndarray):
-            self._remember(row_fingerprints(given.reshape(1, -1)), row_fingerprints(made.reshape(1, -1)), back=True)
+        before, after = flat(given), flat(made)
+        if not self.here.inside and before is not None and after is not None:
+            self._remember(row_fingerprints(before.reshape(1, -1)), row_fingerprints(after.reshape(1, -1)), back=True)
 
     def rewarded(self, given: Any, made: Any) -> None:
         audit = self.session.audit
@@ -71,12 +73,17 @@ class Normalised:
                 aliases[fp] = id
 
 
-def _rows(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.ndim > 1 and value.dtype.kind in "fiu" and value.size > 0
-
-
-def _flat(rows: NDArray[Any]) -> NDArray[Any]:
-    return rows.reshape(len(rows), -1)
+def _flat(value: Any) -> NDArray[Any] | None:
+    """A row for each observation; of observations in parts these one after the other, as the log has them."""
+    if isinstance(value, dict):
+        parts = [_flat(each) for each in value.values()]
+        rows = [each.astype(np.float32) for each in parts if each is not None]
+        if not rows or len(rows) < len(parts) or len({len(each) for each in rows}) > 1:
+            return None
+        return np.concatenate(rows, axis=1)
+    if not isinstance(value, np.ndarray) or value.ndim < 1 or value.dtype.kind not in "fiu" or not value.size:
+        return None
+    return value.reshape(len(value), -1)
 
 
 def install(session: Session) -> None:

@@ -99,20 +99,32 @@ class Recording:
                     return event.update
         return None
 
-    def in_parts(self, modules: Sequence[str], count: int) -> NDArray[np.int64] | None:
+    def in_parts(self, modules: Sequence[str], known: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """The rows that these networks were asked about since the last step, to learn from their answers, where these
-        were given in parts; None where there were others."""
-        found: NDArray[np.int64] | None = None
+        were given in parts; None where there were others. What puts parts together for them may be a module of its own;
+        its rows may have been put in another order since, and count where those that are known are the same."""
+        count = len(known)
+        own: NDArray[np.int64] | None = None  # of these networks
+        other: NDArray[np.int64] | None = None  # of whatever has no weights, and puts the parts together for them
+        several = False
         for event in self.events[: -_RECENT - 1 : -1]:
             if event.kind == "step":
                 break
-            if event.kind == "call" and event.detail["grad"] and event.detail["module"] in modules:
-                rows = event.arrays["rows"]
-                if event.detail["match"] == "parts" and len(rows) == count:
-                    if found is not None and not np.array_equal(found, rows):
-                        return None
-                    found = rows
-        return found
+            if event.kind != "call" or not event.detail["grad"] or event.detail["match"] != "parts":
+                continue
+            rows = event.arrays["rows"]
+            if len(rows) != count:
+                continue
+            if event.detail["module"] in modules:
+                if own is not None and not np.array_equal(own, rows):
+                    return None
+                own = rows
+            several = several or (other is not None and not np.array_equal(other, rows))
+            other = rows
+        if own is not None or several or other is None:
+            return own
+        told = known >= 0
+        return other if told.any() and np.array_equal(other[told], known[told]) else None
 
     def finish(self) -> Audit:
         """As it is written. The nodes are those of this stretch, those that rows referred to, and where they lead."""

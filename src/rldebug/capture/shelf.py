@@ -16,6 +16,7 @@ FILES = {
     "tensordict_environments": "environments",
     "indexed_environments": "environments",
     "hand_rolled": "environments",
+    "worlds": "environments",
     "normalised": "networks",
     "normalisers": "networks",
     "distributions": "distributions",

@@ -86,6 +86,7 @@ class PettingZoo(Watch):
         known = self.known_as(env)
         obs = result[0] if isinstance(result, tuple) else result
         self.log.reset(known.inner(), self.of_lanes(known, obs), seed, known.lanes, mask)
+        self.look_at_generator(env, known, seed)
 
     def saw_batch(self, known: Known, env: Any, action: Any, result: Any) -> None:
         if not isinstance(result, tuple) or len(result) != 5 or not all(isinstance(each, dict) for each in result[:4]):

@@ -208,7 +208,13 @@ def _rows(term: Event) -> int:
     fed = math.prod(int(each) for each in given[:-1]) if len(given) > 1 else 0
     said = list((term.get("shapes") or {}).get("prediction") or [1])
     several = len(said) == len(given) and said[:-1] == list(given[:-1]) and "index" not in term.arrays
-    return fed if several and 0 < fed < rows and rows == fed * int(said[-1]) else rows
+    if several and 0 < fed < rows and rows == fed * int(said[-1]):
+        return fed
+    # Quantiles of one side against those of the other: a number for each pair, of each critic, in each row.
+    own = (term.get("shapes") or {}).get("target") or []
+    alike = len(own) == len(said) > len(given) and said[: len(given) - 1] == list(given[:-1])
+    paired = alike and math.prod(map(max, said, own)) == rows
+    return fed if paired and "index" not in term.arrays and 0 < fed < rows else rows
 
 
 _LEARNED = ("policy", "regression", "classification")

@@ -8,7 +8,7 @@ they differ.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,15 +57,18 @@ _WRONG: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def endings(steps: Steps, formula: Formula) -> tuple[Ending, ...]:
+def endings(steps: Steps, formula: Formula, *, played_on: bool = False) -> tuple[Ending, ...]:
+    """`played_on`: where the program stops acting to learn, the episode goes on afterwards; never is one given up."""
     if not formula.simple:
         return ()
     ways = ways_of(steps, formula)
     found: list[Ending] = []
+    every = kinds_of(replace(steps, reward=np.zeros(len(steps))))  # also those whose reward is not known
     for kind, keep in kinds_of(steps).items():
-        ending = _ending(kind, keep, steps, ways, WIDER * formula.tol, formula.name in ("td", "gae"))
+        bootstraps = formula.name in ("td", "gae") or (played_on and kind == "rollout")
+        ending = _ending(kind, keep, steps, ways, WIDER * formula.tol, bootstraps)
         if ending is not None and (kind != "eve" or not ending.right):  # one of "before", which says so
-            found.append(ending)
+            found.append(replace(ending, share=float(every[kind].mean())))
     return tuple(found)
 
 

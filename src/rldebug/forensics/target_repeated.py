@@ -30,6 +30,7 @@ _TERMS = 80
 _SEEN = 8  # times that an end is led to, at least
 _MOST = 0.4  # of steps may lead to ends; more, and what steps lead to is shown in another way
 _VISITS = 5.0  # of each state, where there are few
+_WAYS = 1.5  # on from each
 _TEMPERATURES = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.25, 0.3, 0.5, 2.0, 5.0)  # of soft maxima
 
 
@@ -140,8 +141,9 @@ def _over(script: Script, draws: Sequence[Draw], pairs: Sequence[tuple[int, int,
     """Pairs that lead to an end, as far as ends can be told."""
     started = Counter(key for each in draws for key in each.own)
     led = Counter(key for each in draws for key in each.led)
-    if sum(started.values()) < _VISITS * len(started):
-        return np.zeros(len(pairs), dtype=bool)
+    steps = {key for each in draws for key in each.keys}
+    if sum(started.values()) < _VISITS * len(started) or len(steps) < _WAYS * len(started):
+        return np.zeros(len(pairs), dtype=bool)  # drawn often, but each place was met once: who can say why one is last
     few = [each.input for each in calls_of(script) if each.input is not None and len(each.rows) <= 4]
     acted = {key for each in few for key in _bytes(each)}
     last = {key for key, count in led.items() if count >= _SEEN and key not in started and key not in acted}

@@ -22,6 +22,7 @@ def rescaled(steps: Steps) -> Steps | None:
     """The table with rewards as the program scaled them, where that can be found out. None where it cannot."""
     after, following = steps.value_after, steps.next("target")
     keep = steps.plain & np.isfinite(after) & np.isfinite(following) & (np.abs(steps.reward) > 1e-9)
+    keep &= np.isfinite(steps.target)  # of some rows it is not known, where they were put in another order
     moment = _moments(steps)
     found = _without_reward(steps, keep, moment)
     if found is None:
@@ -36,7 +37,7 @@ def rescaled(steps: Steps) -> Steps | None:
         return None
     on = dict(zip(names, fit.coef.tolist(), strict=True))
     left = steps.target - on.get("v", 0.0) * np.nan_to_num(after) - on.get("t", 0.0) * np.nan_to_num(following)
-    scale = _scales(steps, left, used, moment)
+    scale = _scales(steps, left, used, moment, tol)
     return None if scale is None else replace(steps, reward=steps.reward * scale)
 
 
@@ -63,8 +64,9 @@ def _without_reward(steps: Steps, keep: Flags, moment: Array) -> tuple[Array, di
     return (made["y"], {"v": made["v"], "t": made["t"]}, used) if used.sum() >= _ROWS else None
 
 
-def _scales(steps: Steps, left: Array, used: Flags, moment: Array) -> Array | None:
-    """The factor of each row: of its moment, or in between."""
+def _scales(steps: Steps, left: Array, used: Flags, moment: Array, tol: float) -> Array | None:
+    """The factor of each row: of its moment, or in between. Not where it moves too fast for the reward to be told:
+    in the last step of a rollout, and beside ends, while the statistics are young."""
     scale = np.full(len(steps), np.nan)
     for batch in np.unique(steps.batch):
         own = steps.batch == batch
@@ -75,9 +77,19 @@ def _scales(steps: Steps, left: Array, used: Flags, moment: Array) -> Array | No
             factors.append(float(np.median(left[rows] / steps.reward[rows])))
         if len(times) >= 4:
             scale[own] = np.interp(steps.time[own], times, factors)
+            off = _moves(steps.time[own].astype(np.float64), np.array(times), np.array(factors))
+            scale[own] = np.where(off * np.abs(np.nan_to_num(steps.reward[own])) <= 2.0 * tol, scale[own], np.nan)
     # A normaliser is positive, and moves slowly.
     known = scale[np.isfinite(scale)]
     return scale if len(known) and known.min() > 0 and np.isfinite(scale).mean() > 0.5 else None
+
+
+def _moves(time: Array, times: Array, factors: Array) -> Array:
+    """By how much the factor may be off at each time: as much as it moves between those beside it, or moved last."""
+    low = np.clip(np.searchsorted(times, time, side="right") - 1, 0, len(times) - 2)
+    step = np.abs(factors[low + 1] - factors[low])
+    beyond = np.maximum(np.maximum(times[0] - time, time - times[-1]), 0.0) / (times[low + 1] - times[low])
+    return np.asarray(np.where(np.isin(time, times), 0.0, step * np.maximum(beyond, 1.0)))
 
 
 def shifted(steps: Steps) -> tuple[Steps, Array, Array] | None:

@@ -28,7 +28,7 @@ _PER_AUDIT = 8
 
 @dataclass(frozen=True)
 class Weights:
-    of: str  # advantage, td-error, reward, per-lane, unordered
+    of: str  # advantage, td-error, reward, per-lane, unordered, before, after: that of the step before, or after
     slope: float  # its sign tells
     share: float
     rows: int
@@ -242,9 +242,11 @@ def _unordered(weight: Array, advantage: Array, audit: int, tol: float) -> _One 
 
 
 def _turned(weight: Array, steps: Steps, places: Ints, audit: int, tol: float) -> _One | None:
-    """Advantages of other rows of the rollout: time and lanes changed places, or time runs backwards."""
+    """Advantages of other rows of the rollout: time and lanes changed places, time runs backwards, or they are those of
+    the step before, or after."""
     advantage = np.append(steps.target - steps.value, np.nan)
-    for _, order in reordered(steps):
+    others = [("unordered", order) for _, order in reordered(steps)]
+    for of, order in [*others, ("before", steps.before), ("after", steps.after)]:
         seen = advantage[order[places]]
         keep = np.isfinite(seen)
         if keep.sum() < max(_ROWS, 0.5 * len(places)) or float(np.std(seen[keep])) < 1e-9:
@@ -253,7 +255,7 @@ def _turned(weight: Array, steps: Steps, places: Ints, audit: int, tol: float) -
         if fit and fit.share >= _GOOD and float(fit.coef[0]) * float(np.std(seen[keep])) > 20 * tol:
             paired = np.abs(weight - fit.coef[0] * advantage[places] - fit.coef[1]) <= 10.0 * tol
             if paired.mean() < _BAD:
-                return _One("unordered", float(fit.coef[0]), fit.share, int(keep.sum()), audit)
+                return _One(of, float(fit.coef[0]), fit.share, int(keep.sum()), audit)
     return None
 
 

@@ -28,6 +28,7 @@ from rldebug.forensics.target_scaled import rescaled
 from rldebug.forensics.target_vtrace import VTrace, vtraces
 from rldebug.forensics.target_weights import Weights, weights_of
 from rldebug.forensics.weight_recursion import Recursion, recursion
+from rldebug.forensics.worlds import training_streams
 
 _ALL = 0.998  # share of rows that leaves nothing to explain
 ONE_FLAG = ("4-tuple", "3-tuple")  # of what step() gives: terminated and truncated in one
@@ -106,6 +107,16 @@ def limit_untold(script: Script) -> bool:
     return bool(lengths) and lengths.count(max(lengths)) >= max(3, _LIMITED * len(lengths))
 
 
+def never_given_up(script: Script) -> bool:
+    """Whether the environments that are trained in are reset once, and where an episode ended."""
+    streams = training_streams(script)
+    for each in streams:
+        ends = int(each.get("episodes") or 0) if each.get("autoreset") == "disabled" and each.get("lanes") == 1 else 0
+        if int(each.get("resets") or 0) > ends + 1:
+            return False
+    return bool(streams)
+
+
 @lru_cache(maxsize=8)
 def fit_weights(script: Script) -> tuple[Weights, ...]:
     """How the weights of log-probs stand to the advantages of the critic's targets."""
@@ -125,7 +136,8 @@ def _all(script: Script) -> tuple[tuple[Fit, ...], tuple[Weights, ...]]:
     fits += [_of_q(each) for each in q_formulas(script, {fit.site for fit in fits})]
     gammas = {each.gamma for each in fits if each.gamma is not None}
     weights = weights_of(script, critics, gammas.pop() if len(gammas) == 1 else None)
-    weighed = {each.site for each in weights if each.of in ("advantage", "td-error", "per-lane", "unordered", "reward")}
+    told = ("advantage", "td-error", "per-lane", "unordered", "before", "after", "reward")
+    weighed = {each.site for each in weights if each.of in told}
     for group in groups(script, "policy", "weight"):
         if group.site not in weighed:
             found = list(_of_group(script, group, "weight"))
@@ -172,6 +184,9 @@ def _of_group(script: Script, group: Group, what: str) -> Iterator[Fit]:
     if formula is None:
         for name, moved in orders(steps):
             formula = right_formula_of(moved, _MOVED) or scaled_formula_of(moved, _MOVED)
+            again = rescaled(moved) if formula is None and what == "value" else None
+            if again is not None:
+                formula, moved = right_formula_of(again, _MOVED), again
             if formula is not None and formula.name != "reward":
                 steps, order = moved, name
                 break
@@ -187,7 +202,7 @@ def _held_back(term: Event) -> bool:
 
 
 def _endings(script: Script, steps: Steps, formula: Formula) -> tuple[Ending, ...]:
-    found = endings(steps, formula)
+    found = endings(steps, formula, played_on=never_given_up(script))
     if not formula.simple or any(each.kind == "truncated" for each in found):
         return found
     asked = asked_at_limits(script, steps, formula)

@@ -9,8 +9,13 @@ import numpy as np
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.rule import NotEnough
 from rldebug.rules.action_sampling.clipped_action_scored import ClippedActionScored
+from tests.judge import fires, quiet
+from tests.programs.gaussian_learners import learn
 from tests.programs.losses_made import term
 from tests.programs.made import nodes
+from tests.watched import watched
+
+rule = ClippedActionScored()
 
 
 def made(*, stored: bool, executed: bool = True, rollouts: int = 3, rows: int = 64) -> Script:
@@ -46,3 +51,12 @@ def test_quiet_raw_actions_are_fine() -> None:
 def test_fires_where_rollouts_are_so_short_that_few_are_on_a_bound_in_each() -> None:
     assert told(made(stored=True, rollouts=12, rows=16)) == 1
     assert told(made(stored=False, rollouts=12, rows=16)) == 0
+
+
+def test_fires_where_a_few_draws_lie_beyond_a_bound() -> None:
+    found = fires(rule, watched(lambda: learn(changed=lambda action: action.clamp(-1.8, 1.8)))[1])
+    assert "-1.8 or 1.8" in found.seen
+
+
+def test_quiet_where_all_are_learned_as_they_were_drawn() -> None:
+    quiet(rule, watched(learn)[1])

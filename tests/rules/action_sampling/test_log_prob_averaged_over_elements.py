@@ -1,6 +1,7 @@
 from rldebug.rules.action_sampling.log_prob_averaged_over_elements import LogProbAveragedOverElements
 from tests.judge import fires, quiet
 from tests.programs.actor_critic import script
+from tests.programs.gaussian_learners import averaged, learn
 from tests.rules.action_sampling.test_squashing_not_corrected import soft_actor_critic
 from tests.watched import findings
 
@@ -24,3 +25,24 @@ def test_quiet_on_the_sum():
 
 def test_quiet_where_the_loss_of_the_temperature_is_halved():
     quiet(rule, script(temperature="right", halved=True, updates=8))
+
+
+def test_fires_on_the_mean_in_a_ratio():
+    (finding,) = findings(lambda: learn(averaged, ratio=True), rule.code)
+    assert finding.severity == "error"
+    assert "ratio" in finding.seen
+
+
+def test_fires_on_the_mean_beside_an_entropy():
+    (finding,) = findings(lambda: learn(averaged), rule.code)
+    assert finding.severity == "warning"
+
+
+def test_fires_as_a_note_where_nothing_stands_beside_it():
+    (finding,) = findings(lambda: learn(averaged, apart=True), rule.code)
+    assert finding.severity == "note"
+
+
+def test_quiet_on_the_sum_in_policy_losses():
+    for ratio in (False, True):
+        assert not findings(lambda ratio=ratio: learn(ratio=ratio), rule.code)

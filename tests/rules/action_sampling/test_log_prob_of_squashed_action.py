@@ -1,9 +1,12 @@
 import numpy as np
+import torch
 
 from rldebug.evidence.script import Audit, Event, Nodes, Script
 from rldebug.rules.action_sampling.log_prob_of_squashed_action import LogProbOfSquashedAction
 from tests.judge import fires, not_enough, quiet
 from tests.programs.actor_critic import script
+from tests.programs.gaussian_learners import learn
+from tests.watched import watched
 
 rule = LogProbOfSquashedAction()
 
@@ -32,3 +35,7 @@ def test_quiet_on_the_draw_itself():
 
 def test_declines_on_few_rows():
     not_enough(rule, drawn(np.tanh, rows=8))
+
+
+def test_fires_where_a_loss_asks_for_the_tanh_of_what_was_drawn_long_before():
+    fires(rule, watched(lambda: learn(changed=torch.tanh))[1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rldebug.rules.buffer.targets_in_another_order import TargetsInAnotherOrder
@@ -24,6 +26,15 @@ def test_fires_swapped_axes_are_found() -> None:
 def test_fires_targets_never_reversed_are_found() -> None:
     (finding,) = found(TargetsInAnotherOrder(), on_policy(lambda of: gae(of)[::-1]))
     assert "turned round" in finding.seen
+
+
+def test_fires_swapped_axes_are_found_where_rewards_are_scaled_by_what_settles() -> None:
+    def settling(of: Rollout) -> Rollout:
+        factor = 1.0 / (1.0 + 2.0 / np.arange(4.0, 4.0 + len(of.reward)))
+        return replace(of, reward=of.reward * factor[:, None])
+
+    (finding,) = found(TargetsInAnotherOrder(), on_policy(lambda of: swapped(settling(of))))
+    assert "swapped" in finding.seen
 
 
 def test_quiet_targets_in_their_rows_are_fine() -> None:

@@ -31,6 +31,16 @@ def test_fires_where_a_copy_from_before_training_is_played():
     assert found.severity == "warning"
 
 
+def test_fires_where_another_network_was_loaded_once_before_training():
+    def program():
+        torch.manual_seed(0)
+        net, other = network(), network()
+        other.load_state_dict(net.state_dict())
+        learn(net=net, evaluate=Evaluation(keeps=other, steps=8), steps=120)
+
+    fires(rule, watched(program, overhead_budget=9.0)[1])
+
+
 def test_quiet_where_the_copy_is_loaded_or_the_trained_one_plays():
     quiet(rule, seen(Loaded))
     quiet(rule, seen(keeps=False))

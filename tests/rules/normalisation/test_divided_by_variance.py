@@ -49,3 +49,19 @@ def test_fires_on_a_program_that_does_so() -> None:
 
 def test_quiet_on_the_same_program_without_it() -> None:
     quiet(DividedByVariance(), seen(watched, "normalised"))
+
+
+def settled(power: float, scale: tuple[float, ...]) -> Script:
+    """Deviations near 1, which the environments have counted over the whole run."""
+    bare = made(power, scale, audits=8)
+    stream = {"index": 0, "name": "Made", "lanes": 1, "obs": {"std": list(scale)}, "learned": 64, "steps": 2000}
+    return Script(bare.audits, {**bare.things, "stream": {"0": {**bare.streams[0], **stream}}}, bare.notes, bare.meta)
+
+
+def test_fires_where_deviations_are_near_one_and_differ() -> None:
+    fires(DividedByVariance(), settled(2.0, (3.0, 0.4, 2.5)))
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0])
+def test_quiet_there_on_the_deviation(power: float) -> None:
+    quiet(DividedByVariance(), settled(power, (3.0, 0.4, 2.5)))

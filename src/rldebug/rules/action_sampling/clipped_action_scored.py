@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +11,7 @@ import numpy as np
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
 from rldebug.forensics.roles import roles_of
+from rldebug.forensics.scored_draws import Scored, scored_draws
 from rldebug.forensics.trained_actions import equal, trained_actions
 from rldebug.rule import NotEnough, Rule
 
@@ -22,7 +23,8 @@ class ClippedActionScored(Rule):
     ## What it checks
     A Gaussian policy that learns from its own actions. A density gives no number twice: where many actions of the loss
     are exactly the same largest, or smallest, number, and that is what was given to the environment, they were clipped
-    before their log-prob was taken.
+    before their log-prob was taken. Or the draws themselves are known: mean and deviation of each number in the loss
+    say which draw it was. Where it differs it is one and the same bound, and the draw lies beyond it.
 
     ## Why it matters
     The policy gradient is that of the action that was drawn. With the clipped one in its place the mean is pulled
@@ -57,6 +59,18 @@ class ClippedActionScored(Rule):
     def check(self, evidence: Script) -> Iterator[Finding]:
         if roles_of(evidence).on_policy is not True:
             raise NotEnough("not a policy that learns from its own actions")
+        scored = [each for each in scored_draws(evidence) if each.learned]
+        cut = self._cut_off(scored)
+        if cut is not None:
+            yield self.finding(
+                "the log-prob is taken of the action after it was clipped",
+                where=next((each.event.where for each in scored if each.event.get("line")), scored[0].event.where),
+                seen=cut,
+                expected="the action as it was drawn",
+                help="store the raw action, and clip only what is given to env.step",
+                confidence=0.95,
+            )
+            return
         audits: dict[int, list[np.ndarray]] = {}
         where: Where | None = None
         for each in trained_actions(evidence):
@@ -83,6 +97,31 @@ class ClippedActionScored(Rule):
             expected="the action as it was drawn",
             help="store the raw action, and clip only what is given to env.step",
             confidence=0.85,
+        )
+
+    def _cut_off(self, known: Sequence[Scored]) -> str | None:
+        """What is learned beside what was drawn: equal but for draws beyond a bound, which became that bound."""
+        if not known or len({each.audit.number for each in known}) < 2:
+            return None
+        value, drawn, column = (
+            np.concatenate([np.asarray(getattr(each, name)) for each in known]) for name in ("value", "drawn", "column")
+        )
+        other = np.abs(value - drawn) > 1e-5 * (1.0 + np.abs(drawn))
+        if len(value) < self.rows or not self.times <= other.sum() <= 0.9 * len(value):
+            return None
+        bounds: set[float] = set()
+        for each in np.unique(column[other]):
+            for beyond, end in (
+                (drawn > value, value[column == each].max()),
+                (drawn < value, value[column == each].min()),
+            ):
+                mine = other & beyond & (column == each)
+                if (np.abs(value[mine] - end) > 2e-6 * (1.0 + abs(end))).any():
+                    return None
+                bounds |= {round(float(end), 4)} if mine.any() else set()
+        ends = " or ".join(f"{each:.4g}" for each in sorted(bounds)[:4])
+        return (
+            f"{ends} where more or less was drawn, in {int(other.sum())} of {len(value)} numbers; the others are equal"
         )
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
+from rldebug.forensics.averaged_parts import averaged_parts
 from rldebug.forensics.squashing import soft_log_probs
 from rldebug.forensics.temperature import temperatures
 from rldebug.rule import NotEnough, Rule
@@ -22,9 +23,15 @@ class LogProbAveragedOverElements(Rule):
     r + γ · (Q − α log π) is held against it: it is one n-th, for an action of n elements. Or the gradient of the
     temperature moves by one n-th of the log-prob, while it is steered to −n. Exact.
 
+    In a policy loss of a Gaussian: the log-prob that the ratio is made of is computed from actions, means and
+    deviations, and is one n-th of the sum. Without a ratio, the weighted log-probs are averaged over rows and elements
+    alike.
+
     ## Why it matters
     The log-density of an action is the sum over its elements. Of the mean the entropy is one n-th, but the target
     entropy is that of the sum: the temperature is tuned to a policy that is much less random than was wanted.
+    A ratio of it is the n-th root of the true one: actions are clipped late, and the policy moves further than was
+    meant. Without a ratio the gradient is one n-th beside that of the value and the entropy.
 
     ## Likely causes
     1. `.mean(-1)`, or `.mean()` over rows and elements at once, where `.sum(-1)` belongs. Confirm: print the shape of
@@ -34,7 +41,8 @@ class LogProbAveragedOverElements(Rule):
     `logp.sum(-1)`, or `Independent(Normal(mean, std), 1)`.
 
     ## When it is fine
-    Never together with a target entropy of minus the number of elements.
+    Never together with a target entropy of minus the number of elements. Where nothing else is learned by the same
+    network, and there is no ratio, it is another learning rate, and this is a note.
 
     ## References
     Haarnoja et al. 2018, *Soft Actor-Critic Algorithms and Applications*.
@@ -55,8 +63,9 @@ class LogProbAveragedOverElements(Rule):
         found = [each for each in soft_log_probs(evidence) if each.share is not None and each.size > 1]
         steered = [each for each in temperatures(evidence) if not each.discrete and each.size > 1]
         steered = [each for each in steered if each.steps >= self.steps]
-        if len(found) < self.losses and not steered:
-            raise NotEnough("no learned temperature was seen beside log-probs of several elements")
+        weighted = list(averaged_parts(evidence))
+        if len(found) < self.losses and not steered and len(weighted) < self.losses:
+            raise NotEnough("neither a learned temperature nor weighted log-probs of several elements were seen")
         averaged = [each for each in found if self._near(each.size * (each.share or 0.0), 1.0)]
         if len(averaged) >= max(self.losses, 0.9 * len(found)):
             size, where = averaged[0].size, averaged[0].where
@@ -68,11 +77,19 @@ class LogProbAveragedOverElements(Rule):
                 seen = f"{-each.slope:.3f} of it in the loss of the temperature, in {each.steps} steps"
                 yield self._found(each.size, each.where, seen)
                 return
+        wrong = [each for each in weighted if each.averaged]
+        audits = len({each.audit.number for each in wrong})
+        if len(wrong) >= max(self.losses, 0.9 * len(weighted)) and audits >= 2:
+            one = wrong[0]
+            how = "the log-probs of the ratio are" if one.ratio else "the weighted log-probs are summed up to"
+            seen = f"{how} one {one.size}th of their sum in {len(wrong)} losses"
+            severity: Severity = "error" if one.ratio else "warning" if one.beside else "note"
+            yield self._found(one.size, one.term.where, seen, severity)
 
     def _near(self, number: float, other: float) -> bool:
         return abs(number - other) < self.near * abs(other)
 
-    def _found(self, size: int, where: Where, seen: str) -> Finding:
+    def _found(self, size: int, where: Where, seen: str, severity: Severity = "error") -> Finding:
         return self.finding(
             f"the log-prob of an action is the mean over its {size} elements",
             where=where,
@@ -80,4 +97,5 @@ class LogProbAveragedOverElements(Rule):
             expected="the sum over the elements",
             help="sum the log-probs over the elements of the action",
             confidence=0.95,
+            severity=severity,
         )

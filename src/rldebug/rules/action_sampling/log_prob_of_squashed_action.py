@@ -10,6 +10,7 @@ import numpy as np
 
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.scored_draws import scored_draws
 from rldebug.rule import NotEnough, Rule
 
 
@@ -20,7 +21,7 @@ class LogProbOfSquashedAction(Rule):
     ## What it checks
     A number is drawn from a Gaussian and squashed by a tanh. The Gaussian is then asked for the log-prob of the
     squashed number, which it never drew: the value given to `log_prob` is the tanh of the draw just before it, to
-    rounding, in every row. Exact.
+    rounding, in every row. Or in a batch of a loss, where mean and deviation say which draw a number was. Exact.
 
     ## Why it matters
     The log-prob belongs to another action: the entropy, and all that is steered by it, is wrong.
@@ -48,26 +49,41 @@ class LogProbOfSquashedAction(Rule):
     rows: int = 64  # that must be there
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        judged = squashed = 0
-        first: Event | None = None
-        for audit in evidence.audits:
-            for event, value, drawn in _pairs(audit):
+        most = 0
+        for pairs in (at_once(evidence), in_the_loss(evidence)):
+            judged = squashed = 0
+            first: Event | None = None
+            for event, value, drawn in pairs:
                 apart = np.abs(drawn) > 0.05  # near zero a tanh changes nothing
                 judged += int(apart.sum())
                 hit = apart & (np.abs(value - np.tanh(drawn)) < 1e-5)
                 squashed += int(hit.sum())
                 first = first if first is not None or not hit.any() else event
-        if judged < self.rows:
-            raise NotEnough(f"{judged} numbers whose draw and log-prob were both seen, needs {self.rows}")
-        if first is not None and squashed >= 0.98 * judged:
-            yield self.finding(
-                "the Gaussian is asked for the log-prob of the squashed action",
-                where=first.where,
-                seen=f"the tanh of what was drawn, in {squashed} of {judged} numbers",
-                expected="the number that was drawn",
-                help="take the log-prob of the number before the tanh, and correct it for the tanh",
-                confidence=0.96,
-            )
+            most = max(most, judged)
+            if judged >= self.rows and first is not None and squashed >= 0.98 * judged:
+                yield self.finding(
+                    "the Gaussian is asked for the log-prob of the squashed action",
+                    where=first.where,
+                    seen=f"the tanh of what was drawn, in {squashed} of {judged} numbers",
+                    expected="the number that was drawn",
+                    help="take the log-prob of the number before the tanh, and correct it for the tanh",
+                    confidence=0.96,
+                )
+                return
+        if most < self.rows:
+            raise NotEnough(f"{most} numbers whose draw and log-prob were both seen, needs {self.rows}")
+
+
+def at_once(script: Script) -> Iterator[tuple[Event, np.ndarray, np.ndarray]]:
+    for audit in script.audits:
+        yield from _pairs(audit)
+
+
+def in_the_loss(script: Script) -> Iterator[tuple[Event, np.ndarray, np.ndarray]]:
+    """What is learned, in a batch, before the policy has moved."""
+    for each in scored_draws(script):
+        if each.learned:
+            yield each.event, each.value, each.drawn
 
 
 def _pairs(audit: Audit) -> Iterator[tuple[Event, np.ndarray, np.ndarray]]:

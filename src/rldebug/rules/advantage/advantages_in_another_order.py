@@ -26,7 +26,8 @@ class AdvantagesInAnotherOrder(Rule):
     ## Likely causes
     1. Advantages are collected from the last step to the first and never reversed. Confirm: print the last advantage,
        it must be the TD error of the last step.
-    2. Advantages and observations are flattened in different orders, or shuffled apart. Confirm: compare shapes and
+    2. They are stored, or cut off, one step apart. Confirm: the first advantage must be that of the first step.
+    3. Advantages and observations are flattened in different orders, or shuffled apart. Confirm: compare shapes and
        indices.
 
     ## What to try first
@@ -52,11 +53,14 @@ class AdvantagesInAnotherOrder(Rule):
             raise NotEnough("what the log-probs are weighted with was not found")
 
         for each in weights:
-            if each.of == "unordered":
+            if each.of in ("unordered", "before", "after"):
+                whose = f"are those of the step {each.of}"
+                if each.of == "unordered":
+                    whose = "are their advantages only when both are sorted"
                 yield self.finding(
                     "advantages are in another order than the actions they weight",
                     where=each.where,
-                    seen=f"the weights of {each.terms} losses are their advantages only when both are sorted",
+                    seen=f"the weights of {each.terms} losses {whose}",
                     expected="the advantage of each action beside its log-prob",
                     help="reverse or flatten advantages as the observations are",
                     confidence=0.97,

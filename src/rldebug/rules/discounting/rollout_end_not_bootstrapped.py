@@ -36,7 +36,7 @@ class RolloutEndNotBootstrapped(Rule):
     Start the recursion from V of the observation that follows the last step, unless that step ended the episode.
 
     ## When it is fine
-    Where rollouts are so long that the last step hardly counts; then this is a note.
+    Where rollouts are so long that the last step hardly counts; then a missing bootstrap is a note.
 
     ## References
     Mnih et al. 2016, *Asynchronous Methods for Deep Reinforcement Learning*, algorithm S3.
@@ -70,5 +70,5 @@ class RolloutEndNotBootstrapped(Rule):
                 expected="reward + γ · value of the observation after it",
                 help="start the recursion from the value of the observation that follows the last step",
                 confidence=0.95,
-                severity="warning" if ended.share >= self.often else "note",
+                severity="warning" if own or ended.share >= self.often else "note",
             )

@@ -21,7 +21,7 @@ class EvaluatedCopyNotUpdated(Rule):
     ## What it checks
     The networks that act in environments that are never learned from. None of them is owned by an optimizer; they have
     the shapes of a trained one, but other weights, which stay the same while that one learns, and nothing is ever
-    loaded or copied into them.
+    loaded or copied into them; but for a copy that was made before training.
 
     ## Why it matters
     The evaluation measures the untrained policy, whatever is learned.
@@ -79,8 +79,14 @@ class EvaluatedCopyNotUpdated(Rule):
                 return
 
     def _written(self, script: Script, module: str) -> bool:
-        if any(each["module"] == module for _, each in script.events("copy")):
+        """By anything but the network that is trained, before training."""
+        copies = [each for each in script.things.get("copy", {}).values() if str(each.get("module")) == module]
+        told = bool(copies) and all(
+            each.get("source") in script.modules and not any(each.get("updates") or (1,)) for each in copies
+        )
+        if copies and not told:
             return True
-        if any(str(each.get("module")) == module for each in script.things.get("copy", {}).values()):
+        if any(each["module"] == module and not (told and not each.update) for _, each in script.events("copy")):
             return True
-        return any(each.get("module") == module for each in (*script.noted("restored"), *script.noted("load")))
+        notes = [each for each in (*script.noted("restored"), *script.noted("load")) if each.get("module") == module]
+        return any(not (told and not each.get("update")) for each in notes)

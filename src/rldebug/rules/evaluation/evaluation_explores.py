@@ -59,6 +59,7 @@ class EvaluationExplores(Rule):
 
     steps: int = 60  # of the evaluation
     other: float = 0.1  # share of actions that are not the best one
+    unasked: float = 0.06  # share of steps without a network, just above the 0.05 that are customary
     always: float = 0.9  # share above which the choice is not random, but another one
     explained: float = 0.2  # share of the noise that observations explain: then it is none
     disorder: float = 0.25  # share of neighbours in the output whose actions are in the other order; noise gives half
@@ -104,7 +105,7 @@ class EvaluationExplores(Rule):
     def _by_chance(self, random: int, steps: int) -> bool:
         share = random / max(steps, 1)
         spread = 3 * np.sqrt(share * (1 - share) / max(steps, 1))
-        return steps >= self.steps and self.other < share - spread and share <= self.always
+        return steps >= self.steps and self.unasked < share - spread and share <= self.always
 
     def _random(self, script: Script, module: str, said: Array, done: Array, obs: Array) -> str:
         roles = roles_of(script)

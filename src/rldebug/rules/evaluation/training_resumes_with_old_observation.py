@@ -6,7 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rldebug.evidence.script import Audit, Script
+import numpy as np
+from numpy.typing import NDArray
+
+from rldebug.evidence.script import Audit, Nodes, Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import Call, ambiguous
 from rldebug.forensics.moments import lag, moments_in, moments_of
@@ -21,7 +24,7 @@ class TrainingResumesWithOldObservation(Rule):
     ## What it checks
     The environment that is trained in was reset and played for a while, with each newest observation given to the
     network. Then, now and then, the network is asked about an observation from before that reset, all lanes at
-    once, and the environment is stepped by the answer.
+    once, and the environment is stepped by the answer. Or it was only reset, in the middle of its episodes.
 
     ## Why it matters
     The action belongs to a state that is long gone. The transition that is learned leads from one episode into
@@ -30,6 +33,8 @@ class TrainingResumesWithOldObservation(Rule):
     ## Likely causes
     1. The evaluation plays the training environment and leaves it in another state. Confirm: `eval_env is env`, or
        `evaluate_policy(model, model.get_env())`.
+    2. A callback resets the training environment, of which the algorithm is not told: Stable-Baselines3 goes on with
+       `model._last_obs`. Confirm: look for `self.training_env.reset()`.
 
     ## What to try first
     Make an environment of its own for the evaluation.
@@ -47,7 +52,7 @@ class TrainingResumesWithOldObservation(Rule):
     reads: ClassVar[str] = "Script"
     follows: ClassVar[tuple[str, ...]] = ("BUF316",)
 
-    lag: int = 8  # env calls since the observation, and more
+    lag: int = 8  # env calls since the observation, and more; of episodes that a reset has cut short, one
     times: int = 1  # that this was seen
     asked: float = 0.85  # of the steps, about the newest observation
     rare: float = 0.1  # of all moments at which the network was asked
@@ -74,12 +79,16 @@ class TrainingResumesWithOldObservation(Rule):
         old = [calls[0] for moment, calls in moments.items() if moment not in current and self._resumed(calls)]
         if len(old) < self.times or len(old) > self.rare * len(current):
             return
+        only_reset = all(lag(each) < self.lag for each in old)
         yield self.finding(
-            "training goes on with an observation from before the environment was played by another loop",
+            "training goes on with an observation from before the environment was "
+            + ("reset" if only_reset else "played by another loop"),
             where=old[0].event.where,
             seen=f"{len(old)} times an observation that is {lag(old[0])} env calls old, from before a reset",
             expected="the newest observation",
-            help="make an environment of its own for the evaluation, or reset when training goes on",
+            help="leave the reset to the loop that trains, or hand it the observation of the reset"
+            if only_reset
+            else "make an environment of its own for the evaluation, or reset when training goes on",
             confidence=0.88,
         )
 
@@ -90,12 +99,18 @@ class TrainingResumesWithOldObservation(Rule):
             if (places < 0).any() or ambiguous(nodes, places).any() or call.at is None:
                 return False
             asked = nodes.call[places]
-            if (asked != asked[0]).any() or lag(call) < self.lag:
+            if (asked != asked[0]).any() or (lag(call) < self.lag and not _cut_short(nodes, places)):
                 return False
             between = (nodes.call > asked[0]) & (nodes.call <= call.at)
             if not (nodes.first & between).any() or not nodes.acted[nodes.call == call.at].any():
                 return False
         return bool(calls)
+
+
+def _cut_short(nodes: Nodes, places: NDArray[np.int64]) -> bool:
+    """No step was taken from these observations, and no step that ended an episode led to them."""
+    ends = nodes.terminated | nodes.truncated
+    return not (nodes.acted[places].any() or np.isin(nodes.id[places], nodes.nxt[ends]).any())
 
 
 def _steps(audit: Audit, stream: int, moments: Sequence[int] | None = None) -> int:

@@ -57,6 +57,9 @@ class DividedByVariance(Rule):
     change: float = 0.003  # by which the factor changes over the audits
     share: float = 0.75  # of audits and elements that agree
     related: float = 0.98  # correlation of an element with what is made of it
+    settled: float = 1.35  # factor by which a variance may be off in the second half of the audits
+    near: float = 2.0  # of a deviation from 1 that is enough then, and between the smallest deviation and the largest
+    power: float = 0.3  # by which the power of the deviation may differ from 2
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         tried: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64], Event]]] = {}
@@ -81,7 +84,9 @@ class DividedByVariance(Rule):
             known = np.isfinite(left)
             right = (left <= np.log(self.about)) & (given >= np.log(self.apart))
             moved = np.nanmax(factors, axis=0) / np.nanmin(factors, axis=0) > 1 + self.change
-            if right[known].mean() < self.share or not moved[known.any(axis=0)].any():
+            if not moved[known.any(axis=0)].any():
+                continue
+            if right[known].mean() < self.share and (whole is None or not self._settled(factors, whole)):
                 continue
             inside, outside = float(np.nanmedian(factors * spreads)), float(np.nanmedian(spreads))
             yield self.finding(
@@ -94,6 +99,15 @@ class DividedByVariance(Rule):
                 confidence=0.94,
             )
             return
+
+    def _settled(self, factors: NDArray[np.float64], deviation: NDArray[np.float64]) -> bool:
+        late = factors[len(factors) // 2 :]
+        told = (np.isfinite(late).sum(axis=0) >= self.audits) & (np.abs(np.log(deviation)) >= np.log(self.near))
+        if told.sum() < self.elements or deviation[told].max() < self.near * deviation[told].min():
+            return False
+        factor, size = np.log(np.nanmedian(late[:, told], axis=0)), np.log(deviation[told])
+        right = (np.abs(factor + 2 * size) <= np.log(self.settled)) & (np.abs(factor + size) > np.log(self.settled))
+        return bool(right.mean() > 0.9) and abs(float(np.polyfit(size, factor, 1)[0]) + 2.0) <= self.power
 
 
 def _over_the_run(script: Script, width: int) -> NDArray[np.float64] | None:

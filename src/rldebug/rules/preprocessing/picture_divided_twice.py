@@ -79,7 +79,7 @@ class PictureDividedTwice(Rule):
         for _, event in script.events("call"):
             if event["match"] != "parts" or len(event["inputs"]) != 2:
                 continue
-            narrow = event.arrays.get("input")
+            narrow = event.arrays.get("narrow")
             kinds = {(str(each["dtype"]), len(each["shape"])) for each in event["inputs"]}
             if ("torch.uint8", 4) not in kinds or narrow is None or not (np.abs(narrow) < self.bright).all():
                 return False
