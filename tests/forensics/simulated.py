@@ -62,7 +62,7 @@ def gae(
     for t in reversed(range(times)):
         after = of.value[t + 1]
         if t == times - 1 and bootstrap != "next":
-            after = 0.0 * after if bootstrap == "zero" else of.value[t]
+            after = {"zero": 0.0 * after, "own": of.value[t], "begun": of.value[0]}[bootstrap]
         if own:
             after = of.value[t]
         on_value = 1.0 if mask in ("none", "value") else 1.0 - done[t]

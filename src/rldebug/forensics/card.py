@@ -34,6 +34,7 @@ _WRONGLY = {
     ("truncated", "zero"): "truncation treated as termination",
     ("rollout", "zero"): "the end of a rollout treated as termination",
     ("rollout", "own"): "the end of a rollout is bootstrapped from its own last state",
+    ("rollout", "begun"): "the end of a rollout is bootstrapped from the state that it began with",
     ("rollout", "itself"): "the last step of a rollout is left out",
     ("truncated", "twice"): "a truncated step is bootstrapped, and goes on as if nothing had ended",
     ("terminated", "lost"): "the reward of a terminated step is lost",

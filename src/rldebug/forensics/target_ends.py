@@ -49,7 +49,7 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
 _WRONG: Mapping[str, tuple[str, ...]] = {
     "terminated": ("follows", "value", "leak", "final", "own", "lost", "itself"),
     "truncated": ("zero", "follows", "value", "carried", "leak", "twice"),
-    "rollout": ("zero", "own", "itself"),
+    "rollout": ("zero", "own", "itself", "begun"),
     "first": ("zero", "leak"),
     "before": ("zero",),
     # A step that a time limit cut off may be left out, and the one before it be the last: no end of a task is.
@@ -111,7 +111,22 @@ def ways_of(steps: Steps, formula: Formula) -> dict[str, Array]:
         "twice": reward + formula.constant + gamma * steps.value_next + onward,
         "own": reward + gamma * steps.value + last,
         "itself": steps.value,
+        "begun": reward + gamma * _of_the_first(steps) + last,
     }
+
+
+def _of_the_first(steps: Steps) -> Array:
+    """The value of the observation that the lane began the rollout with."""
+    first = {
+        (batch, lane): value
+        for batch, lane, time, value in zip(
+            steps.batch.tolist(), steps.lane.tolist(), steps.time.tolist(), steps.value.tolist(), strict=True
+        )
+        if time == 0
+    }
+    keys = zip(steps.batch.tolist(), steps.lane.tolist(), strict=True)
+    found = np.array([first.get(each, np.nan) for each in keys], dtype=np.float64)
+    return np.where(steps.time > 0, found, np.nan)
 
 
 def _changed(reward: Array, how: str) -> Array:
@@ -164,8 +179,11 @@ def _ending(
 
 def _never_asked(keep: Flags, steps: Steps, ways: Mapping[str, Array], tol: float, share: float) -> Ending | None:
     """The last steps of rollouts, where the value of what follows them was never computed."""
-    told = keep & (np.abs(steps.value) > _APART * tol)
-    for way in ("zero", "own", "itself"):
+    by_value = keep & (np.abs(steps.value) > _APART * tol)
+    for way in ("zero", "own", "itself", "begun"):
+        told = by_value & np.isfinite(ways[way])
+        if told.sum() < 0.5 * by_value.sum():
+            continue
         hit = told & (np.abs(steps.target - ways[way]) <= tol)
         audits = len(np.unique(steps.audit[hit]))
         # Its own value is no way to end anything; the reward alone may be an end that nobody was told of.
