@@ -137,7 +137,9 @@ class _Story:
         how = self.how
         rows = self.random.choice(len(ids) - 2, ROWS, replace=False).astype(np.int64)
         stored = (how.get("unit", 1.0) * self.action[rows]).astype(np.float32)
-        _, next_action = self.ask_actor(rows + 1, grad=False)
+        _, next_action = self.ask_actor(rows if how.get("present_action") else rows + 1, grad=False)
+        if how.get("drawn"):
+            next_action = self.draw(next_action)
         smooth = how.get("smooth")
         if smooth is not None:
             next_action = next_action + smooth(self.random, next_action.shape)
@@ -163,6 +165,14 @@ class _Story:
             self.learn_temperature(rows)
         for name, (keep, take) in how.get("blend", {}).items():
             self.say("blend", {"module": name, "source": name[:2], "keep": keep, "take": take, "residual": 1e-6})
+
+    def draw(self, mean: np.ndarray) -> np.ndarray:
+        drawn = mean + self.random.normal(size=mean.shape)
+        self.say(
+            "sample", {"dist": "Normal"}, result=drawn, orders=np.full(ROWS, len(self.events)),
+            updates=np.full(ROWS, self.update),
+        )  # fmt: skip
+        return np.asarray(np.tanh(drawn))
 
     def next_log_prob(self) -> np.ndarray:
         logs = self.random.normal(size=(ROWS, ELEMENTS))

@@ -260,6 +260,8 @@ THINGS: dict[str, str] = {
     "rank": """one line, of a process that joined a group: rank, world, collectives: {name: calls}, calls: of all ranks
         together, before_updates: {name: calls before the first optimizer step}, phases: updates before each of the
         first phases, wrapped: whether a network is called through DistributedDataParallel""",
+    "glance": """weights looked at between audits, of a network that has others of its shapes: module, updates, prints:
+        fingerprints of its weights then, distance: [{other: relative distance}]""",
     "counts": "one line: updates, env_steps, phases, audits, seconds, spent (seconds in rldebug), episodes, …",
 }
 NOTES: dict[str, str] = {

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from rldebug.evidence.source import Source
 from rldebug.syntax.bindings import Binding, reaching
-from rldebug.syntax.flow import computed_from, handed, held, looped, meant, put_in, unpacked
+from rldebug.syntax.flow import computed_from, handed, held, looped, made_to_learn, meant, put_in, unpacked
 from rldebug.syntax.kinds import kind
 from rldebug.syntax.names import dotted, library, method, receiver
 from rldebug.syntax.places import calls, without_graph
@@ -158,12 +158,9 @@ def leads(source: Source, node: ast.expr) -> bool:
     """Whether an expression itself is where the graph begins: a network's answer, a score, a parameter."""
     if isinstance(node, ast.Call):
         scores = method(node) in _SCORES or method(node) == "rsample"
-        return scores or kind(source, node.func) == "module" or _made_to_learn(source, node)
+        return (
+            scores
+            or kind(source, node.func) == "module"
+            or (library(source, node).startswith("torch.") and made_to_learn(node))
+        )
     return isinstance(node, ast.Name | ast.Attribute) and kind(source, node) == "parameter"
-
-
-def _made_to_learn(source: Source, call: ast.Call) -> bool:
-    return library(source, call).startswith("torch.") and any(
-        each.arg == "requires_grad" and isinstance(each.value, ast.Constant) and each.value.value is True
-        for each in call.keywords
-    )
