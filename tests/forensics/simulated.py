@@ -48,7 +48,8 @@ def gae(
     of: Rollout, gamma: float = 0.97, lam: float = 0.9, *, late: bool = False, mask: str = "", bootstrap: str = "next",
     truncation: str = "final", own: bool = False,
 ) -> Array:  # fmt: skip
-    """Targets V + A. mask: "" right, "none", "value" (carry reset only), "carry" (value masked only)."""
+    """Targets V + A. mask: "" right, "none", "value" (carry reset only), "carry" (value masked only), "early" (the
+    carry is reset with the flag of the next step)."""
     times = len(of.reward)
     target = np.zeros_like(of.reward)
     carry = np.zeros(of.reward.shape[1])
@@ -61,12 +62,14 @@ def gae(
     for t in reversed(range(times)):
         after = of.value[t + 1]
         if t == times - 1 and bootstrap != "next":
-            after = 0.0 * after if bootstrap == "zero" else of.value[t]
+            after = {"zero": 0.0 * after, "own": of.value[t], "begun": of.value[0]}[bootstrap]
         if own:
             after = of.value[t]
         on_value = 1.0 if mask in ("none", "value") else 1.0 - done[t]
         on_carry = 1.0 if mask in ("none", "carry") else 1.0 - done[t]
         delta = reward[t] + gamma * after * on_value - of.value[t]
+        if mask == "early":
+            on_carry = 1.0 - of.done[min(t + 1, times - 1)]
         carry = delta + gamma * lam * on_carry * carry
         target[t] = carry + of.value[t]
     return target

@@ -1,6 +1,6 @@
 import numpy as np
 
-from rldebug.forensics.target_q_ends import last_lost_at_ends, lost_at_ends, opposed_at_ends
+from rldebug.forensics.target_q_ends import last_lost_at_ends, lost_at_ends, opposed_at_ends, reversed_at_ends
 
 REWARD = np.array([0.0, 1.0, -1.0, 0.0, 1.0, -1.0, 1.0, -1.0, 1.0, 0.0])
 ENDED = np.array([False, *[True] * 8, False])
@@ -52,3 +52,12 @@ def test_the_last_reward_of_a_window_is_lost():
     (found,) = last_lost_at_ends(total - last, total, last, LAST, np.arange(12) % 3, 1e-4)
     assert (found.way, found.hit) == ("lost", 8)
     assert not last_lost_at_ends(total, total, last, LAST, np.arange(12) % 3, 1e-4)
+
+
+def test_windows_up_to_an_end_that_were_folded_from_the_wrong_side():
+    paid = np.array([[-0.1, -0.1, 1.0]] * 8)
+    right, wrong = paid @ np.array([1.0, 0.9, 0.81]), paid @ np.array([0.81, 0.9, 1.0])
+    ended, audit = np.ones(8, dtype=bool), np.arange(8) // 4
+    (found,) = reversed_at_ends(wrong, right, wrong, ended, audit, 1e-4)
+    assert (found.way, found.hit, found.audits) == ("reversed", 8, 2)
+    assert reversed_at_ends(right, right, wrong, ended, audit, 1e-4) == ()

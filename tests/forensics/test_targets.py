@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.forensics.simulated import Array, Rollout, gae, returns, several
+from tests.forensics.simulated import Array, Rollout, gae, joined, returns, rollout, several, steps
 from tests.programs.formulas import on_policy, q_target, replay
 
 from rldebug.evidence.script import Audit, Script
 from rldebug.forensics.target_ends import endings
 from rldebug.forensics.target_models import formula_of, right_formula_of
+from rldebug.forensics.target_rows import Steps
 from rldebug.forensics.target_scaled import rescaled
-from rldebug.forensics.targets import discount, fit_targets, fit_weights, orders, trace_decay
+from rldebug.forensics.targets import discount, fit_targets, fit_weights, orders, trace_decay, unit_advantages
 
 
 @pytest.mark.parametrize(("gamma", "lam"), [(0.99, 0.95), (0.9, 1.0), (0.95, 0.0), (1.0, 0.9)])
@@ -221,6 +223,31 @@ def test_three_rollouts_with_one_last_step_each_are_enough(bootstrap: str, way: 
     assert formula is not None
     found = [each for each in endings(steps, formula) if each.kind == "rollout"]
     assert [(each.way, each.right) for each in found] == ([(way, False)] if way else [])
+
+
+def _left_out(target: Callable[[Rollout], Array], rollouts: int = 7) -> Steps:
+    """Of rollouts with rewards all alike, of which every tenth step is not learned from."""
+    made = [rollout(number, 128, 8, constant=True) for number in range(rollouts)]
+    return joined([steps(of, target(of), number, drop=0.1) for number, of in enumerate(made)])
+
+
+def test_normalised_advantages_are_found_where_a_part_of_the_steps_is_left_out() -> None:
+    def normalised(of: Rollout) -> Array:
+        advantage = gae(of) - of.value[:-1]
+        return np.asarray((advantage - advantage.mean()) / advantage.std() + of.value[:-1])
+
+    assert unit_advantages(_left_out(normalised))
+    assert not unit_advantages(_left_out(gae))
+    assert not unit_advantages(_left_out(normalised, 2))
+
+
+def test_targets_that_are_normalised_themselves_are_another_matter() -> None:
+    def standardised(of: Rollout) -> Array:
+        of.value[:] = 0.0
+        target = gae(of)
+        return np.asarray((target - target.mean()) / target.std())
+
+    assert not unit_advantages(_left_out(standardised))
 
 
 def settling(of: Rollout) -> Rollout:

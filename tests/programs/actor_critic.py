@@ -114,7 +114,8 @@ class _Story:
         ids = np.arange(count, dtype=np.int64)
         said = self.act(self.obs)
         noise = self.how.get("noise", lambda random, shape: 0.1 * random.normal(size=shape))
-        self.action = np.clip(said + noise(self.random, said.shape), -BOUND, BOUND)
+        bound = self.how.get("cut_off", BOUND)
+        self.action = np.clip(said + noise(self.random, said.shape), -bound, bound)
         self.reward = self.random.normal(size=count)
         for each in range(0, count, 4):
             self.ask_actor(ids[each : each + 1], grad=False, acting=True)
@@ -136,7 +137,9 @@ class _Story:
         how = self.how
         rows = self.random.choice(len(ids) - 2, ROWS, replace=False).astype(np.int64)
         stored = (how.get("unit", 1.0) * self.action[rows]).astype(np.float32)
-        _, next_action = self.ask_actor(rows + 1, grad=False)
+        _, next_action = self.ask_actor(rows if how.get("present_action") else rows + 1, grad=False)
+        if how.get("drawn"):
+            next_action = self.draw(next_action)
         smooth = how.get("smooth")
         if smooth is not None:
             next_action = next_action + smooth(self.random, next_action.shape)
@@ -163,6 +166,14 @@ class _Story:
         for name, (keep, take) in how.get("blend", {}).items():
             self.say("blend", {"module": name, "source": name[:2], "keep": keep, "take": take, "residual": 1e-6})
 
+    def draw(self, mean: np.ndarray) -> np.ndarray:
+        drawn = mean + self.random.normal(size=mean.shape)
+        self.say(
+            "sample", {"dist": "Normal"}, result=drawn, orders=np.full(ROWS, len(self.events)),
+            updates=np.full(ROWS, self.update),
+        )  # fmt: skip
+        return np.asarray(np.tanh(drawn))
+
     def next_log_prob(self) -> np.ndarray:
         logs = self.random.normal(size=(ROWS, ELEMENTS))
         self.say(
@@ -176,6 +187,8 @@ class _Story:
         call, action = self.ask_actor(rows, grad=True)
         names = how.get("judges", ("q1", "q2"))
         through = not how.get("cut")
+        if "sample" in how:
+            action = how["sample"](self.random, action)
         asked = [self.ask(name, rows, action if through else stored, grad=True, through=through) for name in names]
         values = np.stack([each for _, each in asked])
         chosen = (np.argmax if how.get("actor") == "larger" else np.argmin)(values, axis=0)

@@ -38,6 +38,22 @@ class Wander(gym.Env[Any, Any]):
         return self.x.astype(np.float32), reward, ended, self.t >= self.limit and not ended, {}
 
 
+class Paid(Wander):
+    """The same for each step, until time is up; the last element may tell the time."""
+
+    clock = False
+
+    def step(self, action: Any) -> Any:
+        obs, _, _, _, info = super().step(action)
+        if self.clock:
+            obs[2] = self.t / self.limit
+        return obs, 1.0, False, self.t >= self.limit, info
+
+
+class PaidByTheClock(Paid):
+    clock = True
+
+
 def tensor(rows: Any) -> torch.Tensor:
     return torch.as_tensor(np.asarray(rows, dtype=np.float32))
 
@@ -56,15 +72,17 @@ def rollouts(
     length: int = 24,
     lanes: int = 4,
     sign: float = -1.0,
+    world: Callable[[int], Wander] = Wander,
+    rate: float = 0.01,
 ) -> None:
     """An actor-critic on a vector environment; without a target, a policy alone that learns from its weights."""
     torch.manual_seed(0)
     envs = gym.vector.SyncVectorEnv(
-        [lambda seed=seed: Wander(seed) for seed in range(lanes)],  # type: ignore[misc]
+        [lambda seed=seed: world(seed) for seed in range(lanes)],  # type: ignore[misc]
         autoreset_mode=gym.vector.AutoresetMode.SAME_STEP,
     )
     policy, critic = nn.Linear(3, 2), nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
-    optimizer = torch.optim.SGD([*policy.parameters(), *critic.parameters()], 0.01)
+    optimizer = torch.optim.SGD([*policy.parameters(), *critic.parameters()], rate)
     obs, _ = envs.reset()
     for _ in range(count):
         seen, actions = [], []

@@ -85,7 +85,8 @@ def learner(fault: str = "", world: str = "drift", n: int = 1, steps: int = 330)
         window.append((obs, action, stored))
         over = ended if fault == "crosses" else ended or cut
         while window and (over or len(window) == n):
-            total = sum(_factor(fault, k) * each[2] for k, each in enumerate(window))
+            steps = list(window)[::-1] if fault == "reversed" else window
+            total = sum(_factor(fault, k) * each[2] for k, each in enumerate(steps))
             factor = GAMMA if fault == "once" else GAMMA ** len(window)
             led = window[1][0] if fault == "near" and len(window) > 1 else following
             memory.append((window[0][0], window[0][1], total, led, 0.0 if ended else factor))

@@ -22,6 +22,7 @@ FAULTS = {
     "no-entropy-in-target": "ENT365",
     "log-prob-of-the-squashed": "ACT370",
     "action-not-stretched": "ACT371",
+    "next-action-of-present-state": "VAL460",
     "mean-executed": "EXP370",
     "temperature-never-stepped": "OPT350",
 }
@@ -111,7 +112,7 @@ def program(fault: str = "") -> None:
 
         s, s2, a, r, d = replay.sample(32)
         with torch.no_grad():
-            a2, log_prob2, _ = actor.draw(s2)
+            a2, log_prob2, _ = actor.draw(s if fault == "next-action-of-present-state" else s2)
             later = torch.min(qf1_target(s2, a2), qf2_target(s2, a2))
             if fault != "no-entropy-in-target":
                 later = later - alpha * log_prob2

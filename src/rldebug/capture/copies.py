@@ -37,6 +37,8 @@ _EXPLAINED = (
     0.2  # of a move may be left over when a source is named: rounding, early on, when the two are all but equal
 )
 _TIMES = 64
+_GLANCE = 256  # updates before weights are first looked at between audits; then whenever there are half as many more
+_GLANCES = 24  # that are kept of a network: of more the first and the last
 
 watch: Copies | None = None
 
@@ -79,6 +81,9 @@ def _after_step(optimizer: Optimizer, args: Any, kwargs: Any) -> None:
         return
     if mine.session.audit is None:
         mine.stepped.add(id(optimizer))
+        if mine.session.updates >= mine.glance_at and not out_of_reach():
+            with mine.session.timed():
+                mine.session.switch.guard(GROUP, mine.glance)
         return
     if out_of_reach():
         return
@@ -128,6 +133,9 @@ class _Tally:
     storages: list[StorageWeakRef] = field(default_factory=list)  # of what was loaded, while its network is not known
 
 
+_Glance = tuple[int, str, dict[str, float]]  # updates before it, fingerprint, how far from others of the same shapes
+
+
 class Copies:
     def __init__(self, session: Any) -> None:
         self.session = session
@@ -141,6 +149,8 @@ class Copies:
         self._by_hand: dict[str, int] = {}  # looks at which it had moved, and nothing explains it
         self._trained: set[str] = set()  # an optimizer of theirs stepped since the last audit
         self._tally: dict[tuple[str, str | None, str], _Tally] = {}
+        self.glance_at = _GLANCE
+        self._glances: dict[str, list[_Glance]] = {}
 
     # ── looking ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -296,7 +306,7 @@ class Copies:
             "since": None if anchor is None else self.session.updates - anchor.update,
             "trained": name in self._trained,
             "by_hand": self._by_hand.get(name, 0),
-            "fingerprint": f"{zlib.crc32(own.flat.cpu().numpy().tobytes()):08x}",
+            "fingerprint": _print(own.flat),
             "nonfinite": int((~torch.isfinite(own.flat)).sum()),
             "zero": float((own.flat == 0).float().mean()),
             "whole": own.whole,
@@ -358,7 +368,24 @@ class Copies:
         if not known:
             self.session.note("load", module=name, source=source, line=line, missing=missing, unexpected=unexpected)
 
+    def glance(self) -> None:
+        """Between audits, ever further apart, until the end of the run: a target that stays may only be slow."""
+        self.glance_at = self.session.updates + max(self.session.updates // 2, _GLANCE)
+        now = self._all()
+        for name, own in now.items():
+            alike = [each for each in now if each != name and now[each].shapes == own.shapes]
+            norm = float(own.flat.norm()) if alike else 0.0
+            if not norm:
+                continue
+            apart = {each: float((now[each].flat - own.flat).norm()) / norm for each in alike}
+            kept = self._glances.setdefault(name, [])
+            del kept[_GLANCES - 1 :]
+            kept.append((self.session.updates, _print(own.flat), apart))
+
     def tell(self) -> None:
+        for module, several in self._glances.items():
+            updates, prints, apart = zip(*several, strict=True)
+            self.session.thing("glance", module, module=module, updates=updates, prints=prints, distance=apart)
         for module, source, how in list(self._tally):
             if source is None:
                 self._settle(module, how)
@@ -432,6 +459,10 @@ class Copies:
             self.session.updates,
             whole,
         )
+
+
+def _print(flat: Tensor) -> str:
+    return f"{zlib.crc32(flat.cpu().numpy().tobytes()):08x}"
 
 
 def _storage(tensor: Tensor) -> StorageWeakRef:

@@ -34,11 +34,14 @@ _WRONGLY = {
     ("truncated", "zero"): "truncation treated as termination",
     ("rollout", "zero"): "the end of a rollout treated as termination",
     ("rollout", "own"): "the end of a rollout is bootstrapped from its own last state",
+    ("rollout", "begun"): "the end of a rollout is bootstrapped from the state that it began with",
     ("rollout", "itself"): "the last step of a rollout is left out",
     ("truncated", "twice"): "a truncated step is bootstrapped, and goes on as if nothing had ended",
     ("terminated", "lost"): "the reward of a terminated step is lost",
     ("terminated", "itself"): "the last step of an episode is left out",
     ("terminated", "entropy"): "a terminated step is paid for the entropy of the next",
+    ("eve", "value"): "the sum is cut off a step before a terminated one",
+    ("terminated", "reversed"): "the rewards up to a terminated step are discounted the other way round",
     ("terminated", "opposed"): "a terminated step has the opposite of its reward",
 }
 _WRONG_WAYS = {

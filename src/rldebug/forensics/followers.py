@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +36,7 @@ class Follower:
     own_loads: int  # of its own weights
     steps: int  # that optimizers of the online network took, in all
     line: tuple[str, int] | None  # of the call, or of the load
+    glances: tuple[tuple[int, str, str, float], ...] = ()  # after that: update, print, print of the other, distance
 
     @property
     def span(self) -> int:
@@ -44,6 +45,17 @@ class Follower:
     @property
     def still(self) -> bool:
         return len(set(self.prints)) == 1
+
+    @property
+    def to_the_end(self) -> Follower:
+        """With the looks that were taken when there were no audits any more."""
+        if not self.glances:
+            return self
+        updates, prints, others, away = zip(*self.glances, strict=True)
+        return replace(
+            self, updates=(*self.updates, *updates), prints=(*self.prints, *prints), glances=(),
+            online_prints=(*self.online_prints, *others), distance=(*self.distance, *away),
+        )  # fmt: skip
 
     @property
     def taus(self) -> NDArray[np.float64]:
@@ -134,7 +146,18 @@ def _follower(script: Script, looks: dict[str, dict[int, tuple[Audit, Event]]], 
         own_loads=sum(int(each.get("times") or 0) for each in loads if each.get("source") == name),
         steps=steps_of(script, online),
         line=_line(loads) or _called_at(script, name),
+        glances=tuple(_glances(script, name, online, max((each.update for each in mine), default=0))),
     )
+
+
+def _glances(script: Script, name: str, online: str, since: int) -> Iterator[tuple[int, str, str, float]]:
+    seen = script.things.get("glance", {})
+    own, other = seen.get(name, {}), seen.get(online, {})
+    theirs = dict(zip(other.get("updates") or (), other.get("prints") or (), strict=False))
+    columns = [own.get(each) or () for each in ("updates", "prints", "distance")]
+    for update, mark, away in zip(*columns, strict=False):
+        if update > since and update in theirs and away.get(online) is not None:
+            yield int(update), str(mark), str(theirs[update]), float(away[online])
 
 
 def _after_the_first(load: Mapping[str, Any]) -> int:

@@ -28,7 +28,7 @@ _APART = 8.0  # two ways are told apart where they differ by this many tolerance
 class Ending:
     """A kind of row, and the way its target was seen to be made."""
 
-    kind: str  # terminated, truncated, rollout, first, before
+    kind: str  # terminated, truncated, rollout, first, before, eve (before a terminated one)
     way: str  # zero, final, follows, value, leak, own, twice, …
     right: bool
     rows: int  # that tell
@@ -43,14 +43,17 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
     "rollout": ("value", "final"),
     "first": ("follows",),
     "before": ("follows",),
+    "eve": ("follows",),
 }
 # In the order in which they are believed where several hit alike.
 _WRONG: Mapping[str, tuple[str, ...]] = {
     "terminated": ("follows", "value", "leak", "final", "own", "lost", "itself"),
     "truncated": ("zero", "follows", "value", "carried", "leak", "twice"),
-    "rollout": ("zero", "own", "itself"),
+    "rollout": ("zero", "own", "itself", "begun"),
     "first": ("zero", "leak"),
     "before": ("zero",),
+    # A step that a time limit cut off may be left out, and the one before it be the last: no end of a task is.
+    "eve": ("value",),
 }
 
 
@@ -64,13 +67,14 @@ def endings(steps: Steps, formula: Formula, *, played_on: bool = False) -> tuple
     for kind, keep in kinds_of(steps).items():
         bootstraps = formula.name in ("td", "gae") or (played_on and kind == "rollout")
         ending = _ending(kind, keep, steps, ways, WIDER * formula.tol, bootstraps)
-        if ending is not None:
+        if ending is not None and (kind != "eve" or not ending.right):  # one of "before", which says so
             found.append(replace(ending, share=float(every[kind].mean())))
     return tuple(found)
 
 
 def kinds_of(steps: Steps) -> dict[str, Flags]:
     ends = np.append(steps.done, False)[steps.after]
+    eve = np.append(steps.terminated, False)[steps.after]
     real = ~steps.phantom & np.isfinite(steps.reward)
     return {
         "terminated": steps.terminated & real,
@@ -79,6 +83,7 @@ def kinds_of(steps: Steps) -> dict[str, Flags]:
         # Where the rollout begins with it, the flag of the step before may be lost in any program.
         "first": steps.first & steps.inner & (steps.before >= 0) & ~ends & real,
         "before": steps.inner & ends & ~steps.first & real,
+        "eve": steps.inner & eve & ~steps.first & real,
     }
 
 
@@ -106,7 +111,22 @@ def ways_of(steps: Steps, formula: Formula) -> dict[str, Array]:
         "twice": reward + formula.constant + gamma * steps.value_next + onward,
         "own": reward + gamma * steps.value + last,
         "itself": steps.value,
+        "begun": reward + gamma * _of_the_first(steps) + last,
     }
+
+
+def _of_the_first(steps: Steps) -> Array:
+    """The value of the observation that the lane began the rollout with."""
+    first = {
+        (batch, lane): value
+        for batch, lane, time, value in zip(
+            steps.batch.tolist(), steps.lane.tolist(), steps.time.tolist(), steps.value.tolist(), strict=True
+        )
+        if time == 0
+    }
+    keys = zip(steps.batch.tolist(), steps.lane.tolist(), strict=True)
+    found = np.array([first.get(each, np.nan) for each in keys], dtype=np.float64)
+    return np.where(steps.time > 0, found, np.nan)
 
 
 def _changed(reward: Array, how: str) -> Array:
@@ -159,8 +179,11 @@ def _ending(
 
 def _never_asked(keep: Flags, steps: Steps, ways: Mapping[str, Array], tol: float, share: float) -> Ending | None:
     """The last steps of rollouts, where the value of what follows them was never computed."""
-    told = keep & (np.abs(steps.value) > _APART * tol)
-    for way in ("zero", "own", "itself"):
+    by_value = keep & (np.abs(steps.value) > _APART * tol)
+    for way in ("zero", "own", "itself", "begun"):
+        told = by_value & np.isfinite(ways[way])
+        if told.sum() < 0.5 * by_value.sum():
+            continue
         hit = told & (np.abs(steps.target - ways[way]) <= tol)
         audits = len(np.unique(steps.audit[hit]))
         # Its own value is no way to end anything; the reward alone may be an end that nobody was told of.

@@ -12,7 +12,7 @@ from rldebug.forensics.robust_fit import Array
 from rldebug.forensics.target_ends import Ending
 from rldebug.forensics.target_free import Free
 from rldebug.forensics.target_odd import ODD
-from rldebug.forensics.target_q_ends import at_ends, last_lost_at_ends, lost_at_ends
+from rldebug.forensics.target_q_ends import at_ends, last_lost_at_ends, lost_at_ends, reversed_at_ends
 from rldebug.forensics.target_rows import Site
 from rldebug.forensics.target_steps import Several, Window
 
@@ -69,6 +69,11 @@ def of_several(found: Several, setting: float | None) -> QFormula:
             final = np.maximum(length - 1, 0)
             part = np.array(coefs)[final] * np.nan_to_num(rewards)[np.arange(len(final)), final]
             ends += last_lost_at_ends(target, total, part, known & terminated, audit, found.tol)
+            if not any(each.kind == "terminated" for each in ends):
+                back = gamma ** np.maximum(length[:, None] - 1 - np.arange(found.n), 0)
+                paid = np.where(np.arange(found.n) < length[:, None], np.nan_to_num(rewards), 0.0)
+                around = (paid * back).sum(axis=1)
+                ends += reversed_at_ends(target, total, around, known & terminated, audit, found.tol)
     held = np.concatenate([each.steps.repeated[each.rows(found.n)] for each in windows])
     if held.mean() > 0.9:  # one action for several steps of the environment: to the learner they are one
         share, rows, audits = found.share, found.rows, len(np.unique(audit[found.agree]))

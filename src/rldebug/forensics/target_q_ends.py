@@ -103,6 +103,18 @@ def last_lost_at_ends(
     return (Ending("terminated", "lost", False, int(told.sum()), int(lost.sum()), len(np.unique(audit[lost])), share),)
 
 
+def reversed_at_ends(
+    target: Array, total: Array, reversed_total: Array, ended: Flags, audit: Ints, tol: float
+) -> tuple[Ending, ...]:
+    """Windows of several steps up to an end, whose rewards are discounted the more the earlier they were paid."""
+    told = ended & np.isfinite(total) & (np.abs(reversed_total - total) > 50.0 * tol)
+    hit = told & (np.abs(target - reversed_total) <= 3.0 * tol)
+    if hit.sum() < 6 or hit.sum() < _FAIR * told.sum():
+        return ()
+    share, audits = float(ended.mean()), len(np.unique(audit[hit]))
+    return (Ending("terminated", "reversed", False, int(told.sum()), int(hit.sum()), audits, share),)
+
+
 def opposed_at_ends(target: Array, reward: Array, ended: Flags, audit: Ints, tol: float) -> tuple[Ending, ...]:
     """Terminated steps whose target is the reward with the opposite sign: that of whoever plays against."""
     told = ended & np.isfinite(reward) & (np.abs(reward) > 50.0 * tol)

@@ -23,7 +23,7 @@ from rldebug.forensics.target_formula import QFormula
 from rldebug.forensics.target_models import Formula, formula_of, right_formula_of, scaled_formula_of
 from rldebug.forensics.target_orders import orders
 from rldebug.forensics.target_q import q_formulas
-from rldebug.forensics.target_rows import Group, Site, Steps, groups, sited, where_of
+from rldebug.forensics.target_rows import Flags, Group, Site, Steps, groups, sited, where_of
 from rldebug.forensics.target_scaled import rescaled
 from rldebug.forensics.target_vtrace import VTrace, vtraces
 from rldebug.forensics.target_weights import Weights, weights_of
@@ -34,6 +34,8 @@ _ALL = 0.998  # share of rows that leaves nothing to explain
 ONE_FLAG = ("4-tuple", "3-tuple")  # of what step() gives: terminated and truncated in one
 _MOVED = 0.8  # share of rows that a formula explains in another order: rows that look alike are hardly told in the old
 _LIMITED = 0.3  # share of episodes that have the greatest length
+_MANY = 5  # audits, for rollouts of which some steps are left out
+_LEFT_OUT = 0.2  # share of those steps, at most
 _KNOWN = 0.5  # share of rows with a value, for values to count as known
 
 
@@ -85,7 +87,9 @@ def fit_targets(script: Script) -> tuple[Fit, ...]:
 def _with_sure_ends(fit: Fit) -> Fit:
     """A sum that runs on into the next episode is wrong, whatever the end was."""
     over = ("follows", "leak", "carried", "twice") if fit.name in ("monte-carlo", "gae") else ()
-    sure = tuple(each for each in fit.endings if each.right or each.kind != "terminated" or each.way in over)
+    sure = tuple(
+        each for each in fit.endings if each.right or each.kind not in ("terminated", "eve") or each.way in over
+    )
     return replace(fit, endings=sure)
 
 
@@ -325,19 +329,32 @@ def _of_q(formula: QFormula) -> Fit:
 def unit_advantages(steps: Steps) -> bool:
     """Target - value has mean 0 and deviation 1 in every rollout: it was normalised before targets were made."""
     errors = steps.target - steps.value
-    if len(np.unique(steps.audit)) < 3:
-        return False
-    for each in np.unique(steps.batch):
+    batches, told = np.unique(steps.batch), set[int]()
+    many = len(np.unique(steps.audit)) > _MANY
+    for each in batches:
         rows = steps.batch == each
         known = rows & np.isfinite(errors)
         if known.sum() < 64:
             return False
         # The few rows whose value is not known are missing in the mean too.
         slack = 2.0 * min(1.0 - float(known.sum() / rows.sum()), 0.02)
-        # Where the targets themselves are normalised, and values are still near zero, errors are so too.
-        if _unit(steps.target[known], 0.05 + slack) or not _unit(errors[known], 0.01 + slack):
+        slack = max(slack, _left_out(steps, rows, int(known.sum()))) if many else slack
+        if not _unit(errors[known], 0.01 + slack):
             return False
-    return True
+        # Where the targets themselves are normalised, and values are still near zero, errors are so too.
+        if not _unit(steps.target[known], 0.05 + slack):
+            told.add(int(steps.audit[rows][0]))
+        elif not many:
+            return False
+    return len(told) >= (_MANY if many else 3)
+
+
+def _left_out(steps: Steps, rows: Flags, known: int) -> float:
+    """How far mean and deviation may be off where some steps of a rollout were normalised too, and not learned from:
+    three standard errors."""
+    whole = len(np.unique(steps.lane[rows])) * (int(steps.time[rows].max()) + 1)
+    missing = whole - known
+    return 3.0 * float(np.sqrt(missing)) / whole if 0 < missing <= _LEFT_OUT * whole else 0.0
 
 
 def _unit(numbers: Array, off: float) -> bool:

@@ -359,12 +359,20 @@ def cuts(source: Source, node: ast.expr) -> bool:
         return (
             (not name and method(node) in _CUTS)
             or dotted(node.func) in _NUMBERS
-            or name in _NEW
+            or (name in _NEW and not made_to_learn(node))
             or name in _NO_DERIVATIVE
             or name.startswith(("numpy.", "random."))
             or (method(node) == "sample" and not node.args and called(source, node) is None)  # of a distribution
         )
     return isinstance(node, ast.Compare | ast.Constant)
+
+
+def made_to_learn(call: ast.Call) -> bool:
+    """torch.tensor(…, requires_grad=True): a graph begins there."""
+    return any(
+        each.arg == "requires_grad" and isinstance(each.value, ast.Constant) and each.value.value is True
+        for each in call.keywords
+    )
 
 
 def within(outer: ast.AST, inner: ast.AST) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from rldebug.evidence.source import Source
 from rldebug.syntax.bindings import Binding, reaching
-from rldebug.syntax.flow import computed_from, handed, held, looped, meant, put_in, unpacked
+from rldebug.syntax.flow import computed_from, handed, held, looped, made_to_learn, meant, put_in, unpacked
 from rldebug.syntax.kinds import kind
 from rldebug.syntax.names import dotted, library, method, receiver
 from rldebug.syntax.places import calls, without_graph
@@ -158,6 +158,7 @@ def leads(source: Source, node: ast.expr) -> bool:
     """Whether an expression itself is where the graph begins: a network's answer, a score, a parameter."""
     if isinstance(node, ast.Call):
         scores = method(node) in _SCORES or method(node) == "rsample"
+<<<<<<< HEAD
         return scores or kind(source, node.func) == "module" or made_to_learn(source, node)
     return isinstance(node, ast.Name | ast.Attribute) and kind(source, node) == "parameter"
 
@@ -168,3 +169,11 @@ def made_to_learn(source: Source, call: ast.Call) -> bool:
         each.arg == "requires_grad" and isinstance(each.value, ast.Constant) and each.value.value is True
         for each in call.keywords
     )
+=======
+        return (
+            scores
+            or kind(source, node.func) == "module"
+            or (library(source, node).startswith("torch.") and made_to_learn(node))
+        )
+    return isinstance(node, ast.Name | ast.Attribute) and kind(source, node) == "parameter"
+>>>>>>> main

@@ -113,6 +113,13 @@ value = nn.Linear(4, 1)
 loss = (weight * (value(states).squeeze(-1) - returns) ** 2).mean()
 loss.backward()
 """,
+        """
+log_alpha = torch.tensor(0.2, requires_grad=True)
+def learn():
+    logp = Categorical(logits=policy(states)).log_prob(actions)
+    loss = -(log_alpha * (logp.detach() + 2.0)).mean()
+    loss.backward()
+""",
     ],
 )
 def test_quiet_where_a_way_is_left_or_may_be(code):

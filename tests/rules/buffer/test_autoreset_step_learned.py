@@ -7,6 +7,11 @@ from tests.watched import watched
 
 def test_fires_on_rows_in_which_the_action_was_ignored() -> None:
     (finding,) = found(AutoresetStepLearned(), seen(watched, "ppo", "autoreset"))
+    assert finding.severity == "warning"
+
+
+def test_a_note_where_such_rows_are_few() -> None:
+    (finding,) = found(AutoresetStepLearned(sure=0.2, many=0.2), seen(watched, "ppo", "autoreset"))
     assert finding.severity == "note"
 
 

@@ -19,6 +19,12 @@ def test_fires_the_state_itself_is_found() -> None:
     assert "own state" in finding.message
 
 
+def test_fires_the_state_that_the_rollout_began_with_is_found() -> None:
+    (finding,) = found(RolloutEndNotBootstrapped(), on_policy(lambda of: gae(of, bootstrap="begun"), times=8))
+    assert "began with" in finding.message
+    assert findings(lambda: rollouts(lambda of: gae(of, bootstrap="begun")), "DIS305")
+
+
 def test_fires_in_long_rollouts_it_is_a_note() -> None:
     (finding,) = found(RolloutEndNotBootstrapped(), on_policy(lambda of: gae(of, bootstrap="zero"), times=128))
     assert finding.severity == "note"

@@ -21,3 +21,8 @@ def test_fires_where_rewards_are_summed_up():
 def test_fires_where_the_value_is_that_of_the_first_step():
     (finding,) = found(SeveralStepsDiscountedWrongly(), learned("near", n=3))
     assert "one step on" in finding.seen
+
+
+def test_fires_where_the_last_reward_counts_most():
+    (finding,) = found(SeveralStepsDiscountedWrongly(), learned("reversed", n=3))
+    assert "the other way round" in finding.message

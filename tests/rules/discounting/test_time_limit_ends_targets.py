@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rldebug.rules.discounting.time_limit_ends_targets import TimeLimitEndsTargets
 from tests.forensics.simulated import gae
-from tests.programs.formula_learners import rollouts
+from tests.programs.formula_learners import Paid, PaidByTheClock, Wander, rollouts
 from tests.programs.formulas import found, on_policy
 from tests.watched import findings
 
@@ -24,3 +24,27 @@ def test_fires_in_a_program_that_was_watched() -> None:
 
 def test_quiet_in_a_program_without_the_fault() -> None:
     assert findings(rollouts, "DIS304") == []
+
+
+def test_a_warning_where_the_critic_expects_a_future_that_nobody_lets_it_have() -> None:
+    (finding,) = findings(lambda: _learned(Paid, "zero"), "DIS304")
+    assert finding.severity == "warning"
+    assert "100% of the episodes" in finding.seen
+
+
+def test_a_note_where_the_observation_tells_the_time() -> None:
+    (finding,) = findings(lambda: _learned(PaidByTheClock, "zero"), "DIS304")
+    assert finding.severity == "note"
+
+
+def test_a_note_where_little_is_missed() -> None:
+    (finding,) = findings(lambda: rollouts(lambda of: gae(of, truncation="zero"), count=12, rate=0.1), "DIS304")
+    assert finding.severity == "note"
+
+
+def test_quiet_where_the_critic_is_bootstrapped_there() -> None:
+    assert findings(lambda: _learned(Paid, "final"), "DIS304") == []
+
+
+def _learned(world: type[Wander], truncation: str) -> None:
+    rollouts(lambda of: gae(of, truncation=truncation), count=24, length=48, world=world, rate=0.05)

@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from rldebug.forensics.followers import followers
 from rldebug.rules.target_network.target_left_behind import TargetLeftBehind
 from tests.programs.targets import found, q_learner, seen
@@ -22,6 +24,15 @@ def test_fires_where_it_is_loaded_with_its_own_weights():
 def test_fires_where_one_of_three_is_forgotten():
     (finding,) = found(RULE, seen("ddpg", "forgotten"))
     assert "other target networks do follow" in finding.seen
+
+
+@pytest.mark.parametrize(("bug", "expected"), [("local name", 1), ("", 0)])
+def test_what_stays_is_known_where_little_could_be_looked_at(monkeypatch, bug, expected):
+    monkeypatch.setattr("rldebug.capture.session._GRACE", 0.0)
+    script = watched(lambda: q_learner(bug, steps=1700), overhead_budget=1e-9)[1]
+    (follower,) = followers(script)
+    assert follower.span < 1000 < follower.to_the_end.span
+    assert len(found(TargetLeftBehind(), script)) == expected
 
 
 def test_quiet_where_it_is_copied_or_averaged():

@@ -23,7 +23,8 @@ class AutoresetStepLearned(Rule):
     ## What it checks
     Since Gymnasium 1.0 a vector environment takes one more step after an episode has ended: the action is ignored, the
     reward is 0, and the observation of the new episode comes back. Rows of batches are traced back to such steps; those
-    that no loss pushes are left out.
+    that no loss pushes are left out. Where a loss is seen to push them in several parts of the run, one row in two
+    hundred is a warning.
 
     ## Why it matters
     It is no transition: the final state seems to lead to the start of the next episode, whatever is done.
@@ -37,7 +38,7 @@ class AutoresetStepLearned(Rule):
 
     ## When it is fine
     Where such rows are masked out of the loss, which is not always seen. Where episodes are long they are few, and
-    hardly matter.
+    hardly matter: then it is a note.
 
     ## References
     Seen in the wild: BUF-06, NRM-04 of bench/bugs/sources.toml.
@@ -51,12 +52,16 @@ class AutoresetStepLearned(Rule):
 
     rows: int = 64  # that can be traced
     many: float = 0.08  # share of such rows above which it is more than a note: episodes are short
+    sure: float = 0.005  # the same where a loss was seen to push them, time and again: one row in two hundred
+    audits: int = 3  # in which it did
+    pushed: int = 12  # such rows, at least
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         if not any(each["autoreset"] == "next-step" for each in evidence.streams):
             return
         known = phantom = 0
         where: Event | None = None
+        audits: set[int] = set()
         pushed = _pushed(evidence)
         for call in learning(evidence):
             felt = pushed.get((call.audit.number, call.order))
@@ -68,8 +73,10 @@ class AutoresetStepLearned(Rule):
             phantom += int(marked.sum())
             if marked.any():
                 where = where or call.event
+                audits.add(call.audit.number)
         if known < self.rows:
             raise NotEnough(f"{known} rows could be traced to the environment")
+        sure = bool(pushed) and len(audits) >= self.audits and phantom >= self.pushed
         if where is not None:
             yield self.finding(
                 "steps in which the environment only resets itself are learned from",
@@ -78,7 +85,7 @@ class AutoresetStepLearned(Rule):
                 expected="none: the action was ignored",
                 help="use AutoresetMode.SAME_STEP, or leave out rows that follow a done",
                 confidence=0.9,
-                severity="warning" if phantom > self.many * known else self.severity,
+                severity="warning" if phantom > (self.sure if sure else self.many) * known else self.severity,
             )
 
 

@@ -20,7 +20,7 @@ class EndMaskOneStepOff(Rule):
     The targets of the losses are traced back to the steps they belong to, and the formula is worked out by which the
     steps within episodes were made: it fits them down to rounding. In the first steps of episodes (or in the last but
     one) nothing is added to the reward, although the episode goes on; that is where a mask lands which belongs to the
-    step before (or after).
+    step before (or after). Or the sum of later errors is cut off in the last step but one, and the value alone follows.
 
     ## Why it matters
     The end itself is not masked, so the value of the next episode flows into this one, and a step that has a future
@@ -59,15 +59,22 @@ class EndMaskOneStepOff(Rule):
 
         for fit in fits:
             late, early = fit.ending("first", "zero", "leak"), fit.ending("before", "zero")
-            ended = late or early
+            ended = late or early or fit.ending("eve", "value")
             if ended is None or ended.audits < 2 or ended.hit < self.rows or fit.rightly("terminated"):
                 continue
             where = "first steps of an episode" if late is not None else "steps before the last of an episode"
             yield self.finding(
                 f"the end of an episode is masked one step too {'late' if late is not None else 'early'}",
                 where=fit.where,
-                seen=f"nothing is added to the reward in {ended.hit} of {ended.rows} {where}",
+                seen=f"{_WAYS[ended.way]} in {ended.hit} of {ended.rows} {where}",
                 expected="nothing added in the step that ended the episode, and only there",
                 help="mask step t with the flag that env.step returned for step t",
                 confidence=0.97,
             )
+
+
+_WAYS = {
+    "zero": "nothing is added to the reward",
+    "leak": "nothing is added to the reward",
+    "value": "the errors of later steps are not carried back",
+}

@@ -20,7 +20,7 @@ class RolloutEndNotBootstrapped(Rule):
     The targets of the losses are traced back to the steps they belong to, and the formula is worked out by which the
     steps within episodes were made: it fits them down to rounding. In the last step before the program stops acting
     to learn, in the middle of an episode, the target is the reward alone, or is bootstrapped from the state itself
-    instead of the next one.
+    instead of the next one, or from the state that the rollout began with.
 
     ## Why it matters
     The episode goes on. Every state of the rollout is credited with too little, the more the shorter the rollouts
@@ -58,17 +58,23 @@ class RolloutEndNotBootstrapped(Rule):
             raise NotEnough("the formula of no target was found")
 
         for fit in fits:
-            ended = fit.ending("rollout", "zero", "own")
+            ended = fit.ending("rollout", "zero", "own", "begun")
             if ended is None or ended.audits < 2 or ended.hit < self.rows or fit.what != "value" or not fit.values:
                 continue
-            own = ended.way == "own"
+            what, seen = _SAID[ended.way]
             yield self.finding(
-                f"the last step of a rollout is {'bootstrapped from its own state' if own else 'not bootstrapped'}",
+                f"the last step of a rollout is {what}",
                 where=fit.where,
-                seen=f"{'its own value' if own else 'the reward alone'} in {ended.hit} of {ended.rows} last steps, "
-                f"{ended.share:.1%} of all steps",
+                seen=f"{seen} in {ended.hit} of {ended.rows} last steps, {ended.share:.1%} of all steps",
                 expected="reward + γ · value of the observation after it",
                 help="start the recursion from the value of the observation that follows the last step",
                 confidence=0.95,
-                severity="warning" if own or ended.share >= self.often else "note",
+                severity="warning" if ended.way != "zero" or ended.share >= self.often else "note",
             )
+
+
+_SAID = {
+    "zero": ("not bootstrapped", "the reward alone"),
+    "own": ("bootstrapped from its own state", "its own value"),
+    "begun": ("bootstrapped from the state that the rollout began with", "the value of the first state of the lane"),
+}

@@ -19,7 +19,8 @@ class SeveralStepsDiscountedWrongly(Rule):
 
     ## What it checks
     Networks are asked about the observation n steps on, with n above 1. What each reward in between and the bootstrap
-    are multiplied with is fitted from the numbers of the targets: rewards by 1, γ, γ² …, the bootstrap by γⁿ.
+    are multiplied with is fitted from the numbers of the targets: rewards by 1, γ, γ² …, the bootstrap by γⁿ. Where
+    all steps but the last of an episode pay the same, the windows up to an end tell in which order they count.
 
     ## Why it matters
     Values of what comes after the n steps are counted too much or too little, once in every n steps.
@@ -28,7 +29,9 @@ class SeveralStepsDiscountedWrongly(Rule):
     1. `gamma` in the line of the target, not `gamma ** n`. Confirm: read that line.
     2. The rewards of the window are added up without discount. Confirm: print the return of a window.
     3. The next observation of the first step is stored, not that of the last. Confirm: print its place in the window.
-    4. The window is one step longer or shorter than the power. Confirm: print both lengths.
+    4. A loop that folds the window with `total = r + gamma * total` goes through it in the order of time. Confirm: it
+       must begin with the last step.
+    5. The window is one step longer or shorter than the power. Confirm: print both lengths.
 
     ## What to try first
     Store `gamma ** len(window)` beside the return of the window, and multiply the bootstrap with it.
@@ -53,7 +56,7 @@ class SeveralStepsDiscountedWrongly(Rule):
             raise NotEnough("no target of several steps was found")
         setting = told(evidence, "discount")
         for fit in fits:
-            found = misdiscounted(fit, setting)
+            found = _reversed(fit) or misdiscounted(fit, setting)
             if found is None or fit.audits < 2 or fit.mistake not in ("", "near"):
                 continue
             what, seen, expected = found
@@ -67,6 +70,21 @@ class SeveralStepsDiscountedWrongly(Rule):
                 else "discount the k-th reward by gamma ** k and the bootstrap by gamma ** n",
                 confidence=0.95,
             )
+
+
+def _reversed(fit: Fit) -> tuple[str, str, str] | None:
+    """Rewards that count the more the later they are."""
+    what, expected = "the rewards of the window are discounted the other way round", "1, γ, γ² … in the order of time"
+    ended = fit.ending("terminated", "reversed")
+    if ended is not None and ended.audits >= 2:
+        seen = f"the first reward is discounted most in {ended.hit} of {ended.rows} windows up to an end"
+        return what, seen, expected
+    coefs = [each for each in fit.coefs if each is not None]
+    if len(coefs) < max(fit.n, 2) or abs(coefs[-1] - 1.0) > 2e-3 or not 0.3 < coefs[-2] < 0.996:
+        return None
+    if any(abs(each - coefs[-2] ** (fit.n - 1 - k)) > 5e-3 for k, each in enumerate(coefs)):
+        return None
+    return what, f"rewards count {', '.join(f'{each:.3g}' for each in coefs)}", expected
 
 
 def misdiscounted(fit: Fit, setting: float | None) -> tuple[str, str, str] | None:

@@ -59,7 +59,7 @@ class TargetLeftBehind(Rule):
     apart: float = 0.02  # of its own norm, by which the two must differ in the end
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        found = followers(evidence)
+        found = [each.to_the_end for each in followers(evidence)]
         if not found:
             raise NotEnough("no target network was seen")
         follows = [each for each in found if len(set(each.prints)) >= self.looks]
