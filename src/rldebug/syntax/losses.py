@@ -158,22 +158,9 @@ def leads(source: Source, node: ast.expr) -> bool:
     """Whether an expression itself is where the graph begins: a network's answer, a score, a parameter."""
     if isinstance(node, ast.Call):
         scores = method(node) in _SCORES or method(node) == "rsample"
-<<<<<<< HEAD
-        return scores or kind(source, node.func) == "module" or made_to_learn(source, node)
-    return isinstance(node, ast.Name | ast.Attribute) and kind(source, node) == "parameter"
-
-
-def made_to_learn(source: Source, call: ast.Call) -> bool:
-    """Whether torch makes a tensor that gradients are asked of."""
-    return library(source, call).startswith("torch.") and any(
-        each.arg == "requires_grad" and isinstance(each.value, ast.Constant) and each.value.value is True
-        for each in call.keywords
-    )
-=======
         return (
             scores
             or kind(source, node.func) == "module"
             or (library(source, node).startswith("torch.") and made_to_learn(node))
         )
     return isinstance(node, ast.Name | ast.Attribute) and kind(source, node) == "parameter"
->>>>>>> main

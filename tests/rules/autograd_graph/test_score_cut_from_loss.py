@@ -28,12 +28,6 @@ loss = -(torch.tensor(log_probs) * returns).mean()  # here
 loss.backward()
 """,
         """
-scores = [Categorical(logits=policy(each)).log_prob(move).item() for each, move in rows]  # here
-scores = torch.tensor(scores, requires_grad=True)
-loss = -(scores * returns).mean()
-loss.backward()
-""",
-        """
 dist = Categorical(logits=policy(states))
 score = dist.log_prob(dist.sample())
 loss = -(score.detach() * returns).sum()  # here
@@ -73,13 +67,6 @@ def test_fires_where_nothing_leads_to_the_policy(code):
 @pytest.mark.parametrize(
     "code",
     [
-        """
-log_alpha = torch.tensor(np.log(0.2), dtype=torch.float32, requires_grad=True)
-dist = Categorical(logits=policy(states))
-score = dist.log_prob(dist.sample())
-loss = -(log_alpha * (score.detach() + 1.0)).mean()
-loss.backward()
-""",
         """
 log_probs = []
 for state in states:

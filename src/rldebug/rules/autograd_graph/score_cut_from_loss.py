@@ -13,7 +13,7 @@ from rldebug.rule import Rule
 from rldebug.syntax.bindings import called, reaching
 from rldebug.syntax.flow import computed_from, cuts, handed
 from rldebug.syntax.kinds import kind
-from rldebug.syntax.losses import carries, made_to_learn
+from rldebug.syntax.losses import carries
 from rldebug.syntax.names import dotted, library, method, receiver
 from rldebug.syntax.places import without_graph
 from rldebug.syntax.stepping import is_env
@@ -66,10 +66,7 @@ class ScoreCutFromLoss(Rule):
                 continue
             if any(_unknown(evidence, each) for each in computed_from(evidence, loss, graph=True)):
                 continue
-            parts = computed_from(evidence, loss)
-            if any(_is_learned(evidence, each) for each in parts):
-                continue
-            for node in parts:
+            for node in computed_from(evidence, loss):
                 how = _cut(evidence, node)
                 if how:
                     yield self.finding(
@@ -81,13 +78,6 @@ class ScoreCutFromLoss(Rule):
                         confidence=0.9,
                     )
                     break
-
-
-def _is_learned(source: Source, node: ast.expr) -> bool:
-    """Whether it is a new tensor that is itself learned, as a temperature is; not scores that were made a tensor."""
-    if not isinstance(node, ast.Call) or not made_to_learn(source, node):
-        return False
-    return not any(method(one) == "log_prob" for each in node.args for one in computed_from(source, each))
 
 
 def _cut(source: Source, node: ast.expr) -> str:
