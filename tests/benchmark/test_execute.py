@@ -93,3 +93,12 @@ def test_a_fork_does_not_share_random_numbers_drawn_at_import(tmp_path):
     first, second = (run(tmp_path, text, forked=True).out.split() for _ in range(2))
     assert first[0] != second[0]
     assert first[1] != second[1]
+
+
+@pytest.mark.parametrize("forked", [False, True])
+def test_what_is_run_as_a_module_is_the_main_module_to_its_end(tmp_path, forked):
+    (tmp_path / "package.py").write_text(
+        "import atexit, sys\nhere = globals()\natexit.register(lambda: print(vars(sys.modules['__main__']) is here))\n"
+    )
+    ended = run_python(["-m", "package"], tmp_path, cpu_seconds=5, forked=forked)
+    assert ended.out == "True\n"

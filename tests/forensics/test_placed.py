@@ -1,6 +1,7 @@
 """Each text has `# here` where the mistake is, and `# seen` where it showed."""
 
 from textwrap import dedent
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,6 +9,7 @@ from rldebug import catalogue
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.evidence.source import parsed
 from rldebug.finding import Finding, Where
+from rldebug.forensics import aimed_around
 from rldebug.forensics.placed import FOUND, placed
 
 AIMS = {rule.code: rule.aim for rule in catalogue.rules() if rule.aim}
@@ -453,11 +455,402 @@ def test_the_loss_that_trains_the_policy():
     stays("POL370", text)  # nobody knows which of the two
 
 
+# ── what lies between the rows and the loss ──
+
+STORED = """
+    net, kept = make(), []
+    def keep(x, r, gone, y):
+        kept.append({"x": x, "r": r, "gone": gone, "y": y})
+    for _ in range(99):
+        y, r, over, late, _ = env.step(0)
+        keep(x, r, late, y)  # STORE
+        rows = draw(kept)
+        goal = rows["r"] + 0.9 * (1 - rows["gone"]) * net(rows["y"])  # FORMULA
+        loss = (net(rows["x"]) - goal).pow(2).mean()  # seen
+        loss.backward()
+"""
+
+
+def test_an_end_that_the_formula_asks_for_was_stored_wrong():
+    one_line("DIS300", STORED.replace("STORE", "here"))
+
+
+def test_an_end_that_the_formula_does_not_ask_for():
+    one_line("DIS300", STORED.replace(' * (1 - rows["gone"])', "").replace("FORMULA", "here"))
+
+
+GUARDED = """
+    def play(world, critic):
+        pays = []
+        over = late = False
+        while not (over or late):
+            now, pay, over, late, _ = world.step(0)
+            pays.append(pay)
+        rest = 0.0
+        if {test}:  # GUARD
+            rest = critic(now)
+        return pays, rest
+
+    def goals(pays, rest):
+        out = []
+        for pay in reversed(pays):
+            rest = pay + 0.9 * rest  # FORMULA
+            out.insert(0, rest)
+        return out
+
+    critic = make()
+    for _ in range(9):
+        pays, rest = play(world, critic)
+        loss = (critic(x) - torch.tensor(goals(pays, rest))).pow(2).mean()  # seen
+        loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "wrong"), [("not late", "GUARD"), ("over", "GUARD"), ("late", "FORMULA"), ("not over", "FORMULA")]
+)
+def test_a_branch_that_asks_what_follows_an_end(test, wrong):
+    one_line("DIS300", GUARDED.replace("{test}", test).replace(wrong, "here"))
+
+
+EPISODES = """
+    def goals(pays):
+        rest, out = 0.0, []
+        for pay in reversed(pays):
+            rest = pay + 0.9 * rest  # FORMULA
+            out.insert(0, rest)
+        return out
+
+    critic = make()
+    for _ in range(9):
+        seen = []
+        for _ in range(4):
+            over, pays = False, []
+            while not over:
+                now, pay, over, late, _ = world.step(0)
+                pays.append(pay)
+            seen.extend(pays)
+            aims = goals(seen)  # CALL
+        loss = (critic(x) - torch.tensor(aims)).pow(2).mean()  # seen
+        loss.backward()
+"""
+
+
+def test_returns_of_one_episode_that_are_summed_over_others():
+    one_line("DIS300", EPISODES.replace("CALL", "here"))
+    one_line("DIS300", EPISODES.replace("goals(seen)", "goals(pays)").replace("FORMULA", "here"))
+
+
+def test_the_end_of_a_trace_was_stored_wrong():
+    text = """
+        def credit(rows, tail):
+            carry, out = 0.0, []
+            for k in reversed(range(64)):
+                step = rows["gain"][k] + 0.9 * (1 - rows["over"][k]) * tail - rows["guess"][k]
+                carry = step + 0.9 * 0.95 * (1 - rows["cut"][k]) * carry  # FORMULA
+                out.append(carry)
+            return out
+
+        net, rows = make(), {"gain": [], "over": [], "cut": [], "guess": []}
+        for _ in range(64):
+            now, gain, over, late, _ = game.step(0)
+            rows["gain"].append(gain)
+            rows["over"].append(over)
+            rows["cut"].append(over)  # STORE
+            rows["guess"].append(net(now))
+        loss = -(score(now) * torch.stack(credit(rows, net(now)))).mean()  # seen
+        loss.backward()
+    """
+    one_line("ADV322", text.replace("STORE", "here"))
+    one_line("ADV322", text.replace(' * (1 - rows["cut"][k])', "").replace("FORMULA", "here"))
+    one_line("ADV351", text.replace("FORMULA", "here"))
+
+
+def test_rows_that_are_handed_over_behind_a_star():
+    one_line(
+        "DIS311",
+        """
+        class Memory:
+            def put(self, x, r, y):
+                self.x[0], self.r[0], self.y[0] = x, r, y
+
+        net, memory = make(), Memory()
+        for _ in range(9):
+            y, r, over, late, _ = env.step(0)
+            row = (x, r, y)
+            memory.put(*row)
+            goal = memory.r[0] + 0.9 * 0.9 * net(memory.y[0])  # here
+            loss = (net(memory.x[0]) - goal).abs().mean()  # seen
+            loss.backward()
+        """,
+    )
+
+
+def test_a_term_that_is_weighed_before_it_is_added():
+    one_line(
+        "POL340",
+        """
+        score = dist.log_prob(moves)  # seen
+        push = (score * worth).mean()  # here
+        loss = push + 0.5 * (guess - goal).pow(2).mean()
+        loss.backward()
+        """,
+    )
+
+
+SURROGATE = """
+    ratio = (score - old).exp()
+    free, held = ratio * worth, ratio.clamp(0.8, 1.2) * worth
+    push = -torch.max(free, held).mean()  # here
+    near = guess.clamp(0, 1)
+    gap = torch.max((guess - goal) ** 2, (near - goal) ** 2).mean()
+    loss = push + gap
+    loss.backward()
+"""
+
+
+def test_the_smaller_surrogate_and_not_the_larger_error_of_values():
+    one_line("POL303", SURROGATE)
+
+
+def test_the_ratio():
+    one_line("POL353", SURROGATE.replace("  # here", "").replace("exp()", "exp()  # here"))
+
+
+def test_targets_that_are_brought_into_order():
+    text = """
+        net, pays = make(), []
+        for _ in range(9):
+            x, pay, over, late, _ = env.step(0)
+            pays.append(pay + 0.9 * net(x))
+        goals = torch.stack(pays, dim=1).flatten()  # here
+        loss = (net(x).flatten() - goals).pow(2).mean()  # seen
+        loss.backward()
+    """
+    one_line("BUF342", text)
+
+
+REGRESSION = """
+    net = make()
+    for _ in range(9):
+        x, pay, over, late, _ = env.step(0)
+        said = net(x).max(1).values  # PREDICTED
+        goal = pay + 0.9 * net(x)  # MADE
+        loss = crit(said, goal)  # seen
+        loss.backward()
+"""
+
+
+def test_both_sides_of_a_regression():
+    lines("VAL330", REGRESSION.replace("PREDICTED", "here").replace("MADE", "here"), function=None)
+    one_line("VAL281", REGRESSION.replace("PREDICTED", "here"))
+
+
+def test_windows_are_cut_at_ends():
+    one_line(
+        "BUF351",
+        """
+        class Window:
+            def put(self, x, r, over, late):
+                self.kept.append((x, r))
+                if over or late:  # here
+                    return [self.fold()]
+                return []
+
+            def fold(self):
+                total = 0.0
+                for x, r in reversed(self.kept):
+                    total = r + 0.9 * total
+                return total
+
+        net, window, rows = make(), Window(), []
+        for _ in range(9):
+            y, r, over, late, _ = env.step(0)
+            rows.extend(window.put(x, r, over, late))
+            loss = (net(x) - torch.tensor(rows)).pow(2).mean()  # seen
+            loss.backward()
+        """,
+    )
+
+
+def test_the_mark_of_tokens_that_count():
+    one_line(
+        "POL385",
+        """
+        net = make()
+        def write(ids):
+            done, counted = zeros(4), []
+            for _ in range(8):
+                token = torch.multinomial(net(ids).softmax(-1), 1)
+                done = done | (token == 3)
+                counted.append(~done)  # here
+                ids = torch.cat([ids, token], 1)
+            return ids, torch.stack(counted)
+        ids, counted = write(start)
+        score = net(ids).log_softmax(-1)  # seen
+        loss = -(score * counted).mean()
+        loss.backward()
+        """,
+    )
+
+
+# ── what stands around it ──
+
+
+def test_the_parameters_that_an_optimizer_is_given():
+    steps = (Event(0, "step", 0, 0, {"optimizer": "a", "line": ["/project/file0.py", 6]}),)
+    made = {"optimizer": {"a": {"created": ["/project/file0.py", 3]}}}
+    script = Script([Audit(0, 0, 0, 0, None, steps)], things=made)
+    text = """
+        weights = [*body.parameters()]  # here
+        opt = Adam(weights)  # here
+        def learn():
+            loss.backward()  # seen
+            opt.step()
+    """
+    lines("OPT306", text, function=None, script=script)
+
+
+def test_a_learning_rate_that_is_set():
+    text = """
+        for group in opt.param_groups:
+            group["lr"] *= 0.9  # here
+        {}
+    """
+    one_line("OPT310", text.format(""))
+    stays("OPT310", text.format("group['lr'] = 0.1"))
+
+
+def test_the_call_that_is_missing_for_one_target(monkeypatch):
+    text = """
+        import copy
+        slow = copy.deepcopy(net)
+        def follow(one, other):
+            for a, b in zip(one.parameters(), other.parameters()):
+                b.data.lerp_(a.data, 0.01)
+        for _ in range(9):
+            loss.backward()  # seen
+            follow(actor, slow_actor)  # CALL
+    """
+    still = [SimpleNamespace(still=True)]
+    monkeypatch.setattr(aimed_around, "followers", lambda script: still)
+    one_line("TGT300", text.replace("0.01)", "0.01)  # here"))
+    monkeypatch.setattr(aimed_around, "followers", lambda script: [*still, SimpleNamespace(still=False)])
+    one_line("TGT300", text.replace("CALL", "here"))
+
+
+def test_the_second_name_of_a_network():
+    text = """
+        from torch import nn
+        net = nn.Linear(4, 2)
+        frozen = net  # here
+        loss = (net(x) - frozen(x)).mean()  # seen
+        loss.backward()
+    """
+    one_line("POL387", text)
+    stays("POL387", text.replace("= net", "= nn.Linear(4, 2)"))
+
+
+MEMORY = """
+    from torch import nn
+    cell = nn.GRUCell(4, 8)
+    def through(rows, state):
+        out = []
+        for row in rows:
+            state = cell(row, state)  # here
+            out.append(state)
+        return torch.stack(out)
+    loss = through(rows, begin).mean()  # seen
+    loss.backward()
+"""
+
+
+def test_the_state_that_goes_on_through_a_sequence():
+    one_line("BUF368", MEMORY)
+
+
+WORLD = """
+    import numpy as np
+    class World:
+        def __init__(self):
+            self.view = np.zeros(4)
+        def look(self):
+            seen = self.view  # here
+            seen[:] = self.place
+            return seen
+        def reset(self):
+            return self.look(), {}
+        def step(self, move):
+            return self.look(), 0.0, False, False, {}
+    net, world = make(), World()
+    x, _ = world.reset()
+    for _ in range(9):
+        y, r, over, late, _ = world.step(0)
+        rows.append((x, r, y))
+        loss = (net(rows[0][0]) - rows[0][1] - 0.9 * net(rows[0][2])).mean()  # seen
+        loss.backward()
+"""
+
+
+@pytest.mark.parametrize("code", ["BUF302", "BUF501", "PRE305"])
+def test_one_array_that_is_handed_out_again_and_again(code):
+    one_line(code, WORLD)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("return seen", "return seen.copy()"), ("seen[:] =", "seen ="), ("self.view  #", "np.zeros(4)  #")]
+)
+def test_an_array_of_its_own_at_every_step(old, new):
+    stays("PRE305", WORLD.replace(old, new))
+
+
+def test_lanes_that_are_made_with_one_seed():
+    one_line(
+        "SEE302",
+        """
+        class Lane:
+            def __init__(self, seed):
+                self.seed = seed
+        lanes = [Lane(7) for k in range(8)]  # here
+        spare = Lane(9)
+        for lane in lanes:
+            x, r, over, late, _ = lane.step(0)
+        loss = (net(x) - r).mean()
+        loss.backward()
+        """,
+        script=stream(**{"class": "Lane"}),
+    )
+
+
+def test_the_log_prob_of_what_was_drawn():
+    one_line(
+        "ACT327",
+        """
+        def sample(x):
+            dist = Normal(*net(x))
+            raw = dist.rsample()
+            score = dist.log_prob(raw).sum(-1)  # here
+            move = raw.tanh()
+            return move, score
+        move, score = sample(x)
+        loss = (alpha * score - critic(x, move)).mean()  # seen
+        loss.backward()
+        """,
+    )
+
+
 # ── where nobody knows, the line stays ──
 
 
+TERM = "bonus = dist.entropy().mean()  # seen\nloss = policy(x) + bonus{}\nloss.backward()"
+
+
 def test_a_term_of_a_loss_stays_where_it_is():
-    stays("ENT300", "bonus = dist.entropy().mean()  # seen\nloss = policy(x) + bonus\nloss.backward()")
+    stays("ENT364", TERM.format(""))
+
+
+def test_a_term_gets_its_sign_where_it_is_added():
+    one_line("ENT300", TERM.format("  # here"))
 
 
 def test_a_program_that_steps_no_environment():

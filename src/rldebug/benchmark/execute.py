@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 import traceback
+import types
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -185,7 +186,11 @@ def _run(words: Sequence[str], folder: Path) -> int:
         if words[0] == "-m":
             sys.argv = list(words[1:])
             sys.path[0] = str(folder)
-            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+            before = sys.modules["__main__"]  # its globals are still in use
+            sys.modules["__main__"] = types.ModuleType("__main__")
+            # As `python -m` does: nothing is put back, because what runs at exit asks which program this was.
+            runpy._run_module_as_main(words[1])  # type: ignore[attr-defined]
+            del before
         else:
             sys.argv = list(words)
             sys.path[0] = str(folder)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rldebug.finding import Finding, Where
+from rldebug.forensics.followers import followers
 from rldebug.forensics.program_text import Text, last, statements
+from rldebug.syntax.across import Value, back, run_by
+from rldebug.syntax.bindings import reaching
 from rldebug.syntax.copies import copies
 from rldebug.syntax.kinds import kind
 from rldebug.syntax.mentions import in_setup
 from rldebug.syntax.names import argument, method
-from rldebug.syntax.places import Function, calls, loops_of, statement_of
-from rldebug.syntax.quantities import stepped
+from rldebug.syntax.places import Function, calls, function_of, loops_of, statement_of
+from rldebug.syntax.quantities import stepped, walk
 
 _STACKS = frozenset({"append", "appendleft", "roll", "stack", "concatenate", "cat", "deque"})
 
@@ -25,11 +28,11 @@ def copying(text: Text, finding: Finding) -> Sequence[ast.AST]:
 
 
 def stepping(text: Text, finding: Finding) -> Sequence[ast.AST]:
-    return _methods(text, _classes(text, [_facts(text).get("class")]), "step")
+    return _methods(text, classes(text), "step")
 
 
 def resetting(text: Text, finding: Finding) -> Sequence[ast.AST]:
-    return _methods(text, _classes(text, [_facts(text).get("class")]), "reset")
+    return _methods(text, classes(text), "reset")
 
 
 def frames(text: Text, finding: Finding) -> Sequence[ast.AST]:
@@ -49,6 +52,11 @@ def _facts(text: Text) -> dict[str, Any]:
 def _classes(text: Text, names: Sequence[object]) -> list[ast.ClassDef]:
     nodes = (each for source in text.sources for each in ast.walk(source.tree))
     return [each for each in nodes if isinstance(each, ast.ClassDef) and each.name in names]
+
+
+def classes(text: Text) -> list[ast.ClassDef]:
+    """Of the environment that was learned from, where it is the program's own."""
+    return _classes(text, [_facts(text).get("class")])
 
 
 def _methods(text: Text, owners: Sequence[ast.ClassDef], name: str) -> list[ast.AST]:
@@ -106,3 +114,83 @@ def optimizer(text: Text, finding: Finding) -> Sequence[ast.AST]:
         return []
     statement = text.statement(Where(file=str(made[0][0]), line=int(made[0][1])))
     return [] if statement is None else [statement]
+
+
+def aliases(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where a second name is given to a network, if that is done once."""
+    found = []
+    for source in text.sources:
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Assign) and _is_second_name(text, node):
+                found.append(node)
+    return found if len(found) == 1 else []
+
+
+def _is_second_name(text: Text, node: ast.Assign) -> bool:
+    source, value = text.program.home[node], node.value
+    if len({type(each) for each in node.targets}) != 1 or kind(source, value) != "module":
+        return False
+    if isinstance(value, ast.Call):
+        return len(node.targets) > 1
+    if not isinstance(value, ast.Name | ast.Attribute) or not isinstance(node.targets[0], type(value)):
+        return False
+    return all(isinstance(each.whole, ast.Call) for each in reaching(source, value))
+
+
+def followed(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where targets follow: the calls of the function that copies, where others do follow and one for this target is
+    missing; else the copy."""
+    nodes = copying(text, finding)
+    around = [function_of(text.program.home[each], each) for each in nodes]
+    others = not all(each.still for each in followers(text.script))
+    if len(nodes) != 1 or around[0] is None or not others:
+        return nodes
+    asked = [(source, each) for source in text.sources for each in calls(source)]
+    made = [each for source, each in asked if around[0] in run_by(text.program, each) and not in_setup(source, each)]
+    return statements(text.learned, made) or nodes
+
+
+def held(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where the parameters are chosen, and the optimizer is made, that steps next after a loss; or at a place."""
+    at, here = text.statement(finding.where), text.source(finding.where.file)
+    if at is None or here is None:
+        return []
+    around = function_of(here, at)
+    steps = [
+        each
+        for each in calls(here)
+        if method(each) == "step" and not each.args and function_of(here, each) is around and each.lineno >= at.lineno
+    ]
+    lines = {(finding.where.file, each.lineno) for each in sorted(steps, key=lambda each: each.lineno)[:1]}
+    names = {each["optimizer"] for _, each in text.script.events("step") if tuple(each.get("line") or ()) in lines}
+    made = [text.script.optimizers.get(name, {}).get("created") for name in names]
+    if len(made) != 1 or not isinstance(made[0], list):
+        return []
+    statement = text.statement(Where(file=str(made[0][0]), line=int(made[0][1])))
+    if statement is None:
+        return []
+    return [*_listed(text, statement), statement]
+
+
+def _listed(text: Text, statement: ast.stmt) -> Iterator[ast.AST]:
+    """What an optimizer is given under a name: where that is made."""
+    value = getattr(statement, "value", None)
+    if isinstance(value, ast.Call) and value.args and isinstance(value.args[0], ast.Name):
+        made = back(text.program, Value(value.args[0]))
+        if len(made) == 1:
+            yield from statements(walk(text.program, [made[0].node]), [made[0].node])
+
+
+def rates(text: Text, finding: Finding) -> Sequence[ast.AST]:
+    """Where the learning rate of groups is set."""
+    found = []
+    for source in text.sources:
+        for node in ast.walk(source.tree):
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            if isinstance(node, ast.Assign | ast.AugAssign) and any(_is_rate(each) for each in targets):
+                found.append(node)
+    return found if len(found) == 1 else []
+
+
+def _is_rate(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == "lr"

@@ -25,7 +25,7 @@ from rldebug.syntax.quantities import (
 
 
 def formula(text: Text, finding: Finding) -> Sequence[ast.AST]:
-    walked, found = _returns(text, finding)
+    walked, found = returned(text, finding)
     scopes = {walked.scope(each) for each in found}
     more = [each for each in recursions(walked) if walked.scope(each) in scopes]
     return statements(walked, [*found, *more])
@@ -38,7 +38,7 @@ def discount(text: Text, finding: Finding) -> Sequence[ast.AST]:
     return formula(text, finding) or given
 
 
-def _returns(text: Text, finding: Finding) -> tuple[Walk, list[ast.expr]]:
+def returned(text: Text, finding: Finding) -> tuple[Walk, list[ast.expr]]:
     """Where rewards become returns: the nearest before the statement that a finding points at; where that says nothing,
     anywhere, if it is one function only."""
     walked = text.near(finding)
@@ -54,7 +54,7 @@ def sums(text: Text, finding: Finding) -> Sequence[ast.AST]:
     """Where rewards of several steps are summed before they are learned from: in the function that plays, or in one
     that does little else."""
     walked = text.learned
-    _, found = _returns(text, finding)
+    _, found = returned(text, finding)
     summed = [each for each, kind in returns(walked).items() if kind in (2, 3) and each not in found]
     playing = {walked.scope(each) for each in stepped(walked)}
     scopes = {walked.scope(each) for each in summed}
@@ -65,17 +65,22 @@ def sums(text: Text, finding: Finding) -> Sequence[ast.AST]:
 
 def ends(text: Text, finding: Finding) -> Sequence[ast.AST]:
     """What cuts the future off: the mask where it is computed; the formula, where it stands in that or has none."""
-    walked, found = _returns(text, finding)
+    walked, found = returned(text, finding)
     without = [each for each in found if "end" not in walked.of(each)]
     if without:
         return statements(walked, without)
-    scopes = {walked.scope(each) for each in found}
-    whole = [*found, *(each for each in recursions(walked) if walked.scope(each) in scopes)]
-    masks = [one for each in whole for one in operands(walked, each, "end") if _is_mask(walked, one)]
+    whole = with_recursions(walked, found)
+    masks = [one for each in whole for one in operands(walked, each, "end") if is_mask(walked, one)]
     return list(dict.fromkeys(masks)) or statements(walked, whole)
 
 
-def _is_mask(walked: Walk, statement: ast.stmt) -> bool:
+def with_recursions(walked: Walk, found: Sequence[ast.expr]) -> list[ast.expr]:
+    """Returns, and the sums in the same functions in which each has a share of the one before it."""
+    scopes = {walked.scope(each) for each in found}
+    return [*found, *(each for each in recursions(walked) if walked.scope(each) in scopes)]
+
+
+def is_mask(walked: Walk, statement: ast.stmt) -> bool:
     """Whether a statement computes something of ends, and of nothing else that is learned from."""
     kinds = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp)
     told = [walked.of(part) for part in ast.walk(statement) if isinstance(part, kinds)]
@@ -85,7 +90,7 @@ def _is_mask(walked: Walk, statement: ast.stmt) -> bool:
 def following(text: Text, finding: Finding) -> Sequence[ast.AST]:
     """What is expected of the next state and added to the reward: in the function of the formula, or in that which asks
     the networks for it."""
-    walked, found = _returns(text, finding)
+    walked, found = returned(text, finding)
     own = statements(walked, found)
     parts = [one for each in found for one in operands(walked, each, "network")]
     near = [each for each in parts if abs(begin(each) - begin(own[0])) < SPAN // 2]
@@ -105,7 +110,7 @@ def _asked(text: Text, nodes: Sequence[ast.expr]) -> list[ast.expr]:
 def asked_again(text: Text, finding: Finding) -> Sequence[ast.AST]:
     """Where one observation takes the place of the next: in the loss, where networks are asked about the same; else
     where it is stored."""
-    _, found = _returns(text, finding)
+    _, found = returned(text, finding)
     ahead = _asked(text, found)
     others = [each for each in _asked(text, [loss for _, loss in text.losses]) if each not in ahead]
     alike = {_about(text.learned, each) for each in ahead} & {_about(text.learned, each) for each in others}
@@ -146,7 +151,7 @@ def _differences(walked: Walk) -> Iterator[ast.expr]:
     first = next(iter(walked.made_of), None)
     for each in walked.made_of:
         node = each.node
-        if _is_difference(node) and isinstance(node, ast.BinOp) and first is not None:
+        if is_difference(node) and isinstance(node, ast.BinOp) and first is not None:
             told = ["network" in walked.of(side) for side in (node.left, node.right)]
             if any(told) and not all(told) and walked.statement(node) is not walked.statement(first.node):
                 yield node
@@ -157,7 +162,7 @@ def weighed(text: Text, finding: Finding) -> Sequence[ast.AST]:
     found: list[ast.expr] = []
     for side in _beside_network(text.learned):
         walked = walk(text.program, [side])
-        found += [each.node for each in walked.made_of if _is_difference(each.node)][:1]
+        found += [each.node for each in walked.made_of if is_difference(each.node)][:1]
     return statements(text.learned, found)
 
 
@@ -170,7 +175,7 @@ def _beside_network(walked: Walk) -> Iterator[ast.expr]:
             yield from sides if len(sides) == 1 else ()
 
 
-def _is_difference(node: ast.expr) -> bool:
+def is_difference(node: ast.expr) -> bool:
     """Of two things that are not known beforehand: 1 - x is a mask."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Sub):
         return False
@@ -178,7 +183,7 @@ def _is_difference(node: ast.expr) -> bool:
 
 
 def noise(text: Text, finding: Finding) -> Sequence[ast.AST]:
-    _, found = _returns(text, finding)
+    _, found = returned(text, finding)
     walked = walk(text.program, found)
     return statements(walked, list(draws_in(walked))[:1])  # the nearest
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from rldebug.evidence.script import Script
 from rldebug.evidence.source import Source
 from rldebug.finding import Finding, Where
-from rldebug.forensics import aimed_acting, aimed_around, aimed_learning
+from rldebug.forensics import aimed_acting, aimed_around, aimed_ends, aimed_learning, aimed_terms, aimed_worlds
 from rldebug.forensics.program_text import FUNCTION, SPAN, Text, begin, end
 from rldebug.syntax.places import Function, function_of
 
@@ -21,33 +21,52 @@ FOUND: Mapping[str, Callable[[Text, Finding], Sequence[ast.AST]]] = {
     "formula": aimed_learning.formula,  # rewards become returns
     "sums": aimed_learning.sums,  # rewards of several steps are summed
     "ends": aimed_learning.ends,  # ends of episodes cut the future off
+    "flags": aimed_ends.ends,  # the same, or the flag that was stored of an end
+    "carried": aimed_ends.cut,  # what is carried from step to step is cut off at ends
+    "trace": aimed_ends.trace,  # each sum has a share of the one before it
     "discount": aimed_learning.discount,  # the same; or the discount that a library is given
     "next": aimed_learning.following,  # what is expected of the next state, and added to the reward
-    "again": aimed_learning.asked_again,  # one observation for two
+    "again": aimed_worlds.again,  # one observation for two
     "weight": aimed_learning.weight,  # what the loss makes of returns: advantages, targets
     "advantage": aimed_learning.advantage,  # a return less what was expected
-    "weighed": aimed_learning.weighed,  # scores are compared, before log-probs are weighed by them
+    "weighed": aimed_terms.weighed,  # scores are compared, before log-probs are weighed by them
     "noise": aimed_learning.noise,  # what is added to actions in the next state
     "scored": aimed_learning.scored,  # a network is asked, and something made of its answer
     "loss": aimed_learning.loss,  # what is minimised
+    "joined": aimed_terms.joined,  # a term is given its sign and weight, and added to what is minimised
+    "pushed": aimed_terms.pushed,  # log-probs are multiplied with what they are worth
+    "branch": aimed_terms.branch,  # the smaller of two surrogates is taken
+    "ratio": aimed_terms.reused,  # log-probs of now and then become a ratio
+    "ordered": aimed_ends.ordered,  # targets are brought into the order in which they are learned
+    "compared": aimed_terms.compared,  # predictions and targets of a regression are made
+    "predicted": aimed_terms.predicted,  # predictions alone
+    "marked": aimed_terms.marked,  # it is kept which draws count
+    "memory": aimed_ends.memory,  # the state of a network goes on through a sequence
+    "window": aimed_ends.window,  # rewards of several steps wait to be summed
     "rows": aimed_acting.rows,  # what an environment gave is stored
     "indices": aimed_acting.indices,  # rows are drawn
     "clipped": aimed_acting.clipped,  # actions are cut off at their bounds
     "acted": aimed_acting.acted,  # the environment is stepped
     "drawn": aimed_acting.drawn,  # actions are drawn
     "sampled": aimed_acting.sampled,  # the same, of a distribution that a network gives
+    "density": aimed_terms.density,  # the log-prob of what was drawn is taken
     "scores": aimed_acting.scores,  # chances are made of what a network gives
     "threshold": aimed_acting.threshold,  # how often actions are random
     "statistics": aimed_acting.statistics,  # moments of observations are taken
     "copies": aimed_around.copying,  # weights go from one network into another
+    "followed": aimed_around.followed,  # the same, for each target that is to follow
+    "alias": aimed_around.aliases,  # a network gets a second name
     "environment": aimed_around.stepping,  # step() of the environment
     "reset": aimed_around.resetting,  # reset() of the environment
     "frames": aimed_around.frames,  # the wrapper that stacks observations
     "made": aimed_around.made,  # the environment is made
-    "restarted": aimed_around.restarted,  # reset() is called between episodes
-    "seeded": aimed_around.seeded,  # reset() is given a seed
+    "shared": aimed_worlds.shared,  # an array is handed out again and again
+    "restarted": aimed_worlds.restarted,  # reset() is called between episodes
+    "seeded": aimed_worlds.seeded,  # reset() is given a seed
     "evaluation": aimed_around.evaluation,  # episodes are played that nothing is learned from
     "optimizer": aimed_around.optimizer,  # an optimizer is made
+    "held": aimed_around.held,  # parameters are chosen for the optimizer that steps after a loss
+    "rates": aimed_around.rates,  # learning rates are set
 }
 """Aim of a rule, what it speaks about -> the statements in which that is computed."""
 

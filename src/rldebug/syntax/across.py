@@ -388,3 +388,16 @@ def _handed(program: Program, source: Source, parameter: ast.arg, path: Path) ->
                 yield from (Value(each) for each in call.args[before:])
         elif (value := given_for(function, parameter.arg, call)) is not None:
             yield Value(value, path)
+        elif (part := _starred(function, parameter, call, bound=owner is not None)) is not None:
+            yield Value(part.node, part.path + path)
+
+
+def _starred(function: Function, parameter: ast.arg, call: ast.Call, *, bound: bool) -> Value | None:
+    """What a parameter gets of `store(*row)`: the row has as many parts as there are parameters left."""
+    places = [*function.args.posonlyargs, *function.args.args][1 if bound else 0 :]
+    start = next((place for place, each in enumerate(call.args) if isinstance(each, ast.Starred)), None)
+    if start != len(call.args) - 1 or call.keywords or parameter not in places[start:]:
+        return None
+    star = call.args[start]
+    assert isinstance(star, ast.Starred)
+    return Value(star.value, ((places.index(parameter) - start, len(places) - start),))

@@ -226,12 +226,12 @@ def stored(walk: Walk, label: str) -> list[ast.stmt]:
     found: dict[ast.stmt, None] = {}
     scopes = {walk.scope(each) for each in stepped(walk)}
     for value in walk.made_of:
-        if label in walk.labels.get(value, ()) and walk.scope(value.node) in scopes and _is_put(walk, value.node):
+        if label in walk.labels.get(value, ()) and walk.scope(value.node) in scopes and is_put(walk, value.node):
             found[walk.statement(value.node)] = None
     return list(found)
 
 
-def _is_put(walk: Walk, node: ast.expr) -> bool:
+def is_put(walk: Walk, node: ast.expr) -> bool:
     statement = walk.statement(node)
     if isinstance(statement, ast.Assign):
         parts = [part for target in statement.targets for part in ast.walk(target)]

@@ -42,7 +42,7 @@ class CorrectionOfStretchedAction(Rule):
     name: ClassVar[str] = "correction-of-stretched-action"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "drawn"
+    aim: ClassVar[str] = "density"
 
     rows: int = 3  # that are not finite
 

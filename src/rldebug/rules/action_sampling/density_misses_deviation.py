@@ -44,7 +44,7 @@ class DensityMissesDeviation(Rule):
     name: ClassVar[str] = "density-misses-deviation"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "drawn"
+    aim: ClassVar[str] = "density"
 
     losses: int = 6  # with log-probs, actions, means and deviations
     spread: float = 2e-3  # of log σ, over rows and losses

@@ -53,7 +53,7 @@ class LogProbAveragedOverElements(Rule):
     name: ClassVar[str] = "log-prob-averaged-over-elements"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "drawn"
+    aim: ClassVar[str] = "density"
 
     losses: int = 2  # that were taken apart
     steps: int = 8  # of the temperature

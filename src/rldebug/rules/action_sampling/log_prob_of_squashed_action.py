@@ -44,7 +44,7 @@ class LogProbOfSquashedAction(Rule):
     name: ClassVar[str] = "log-prob-of-squashed-action"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "drawn"
+    aim: ClassVar[str] = "density"
 
     rows: int = 64  # that must be there
 

@@ -46,7 +46,7 @@ class LogProbOfStretchedAction(Rule):
     name: ClassVar[str] = "log-prob-of-stretched-action"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "drawn"
+    aim: ClassVar[str] = "density"
 
     losses: int = 2  # that were taken apart
     shift: float = 0.2  # that matters

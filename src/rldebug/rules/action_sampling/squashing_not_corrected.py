@@ -45,7 +45,7 @@ class SquashingNotCorrected(Rule):
     name: ClassVar[str] = "squashing-not-corrected"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "drawn"
+    aim: ClassVar[str] = "density"
 
     losses: int = 2  # whose soft targets could be taken apart
 

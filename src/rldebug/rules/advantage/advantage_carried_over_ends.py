@@ -44,7 +44,7 @@ class AdvantageCarriedOverEnds(Rule):
     name: ClassVar[str] = "advantage-carried-over-ends"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "formula"
+    aim: ClassVar[str] = "carried"
 
     rows: int = 4  # steps that end an episode
 

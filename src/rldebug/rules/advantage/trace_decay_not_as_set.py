@@ -45,7 +45,7 @@ class TraceDecayNotAsSet(Rule):
     name: ClassVar[str] = "trace-decay-not-as-set"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "formula"
+    aim: ClassVar[str] = "trace"
     follows: ClassVar[tuple[str, ...]] = ("ADV390",)
 
     near: float = 0.01  # between λ and its setting

@@ -43,7 +43,7 @@ class TraceWithoutDiscount(Rule):
     name: ClassVar[str] = "trace-without-discount"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "formula"
+    aim: ClassVar[str] = "trace"
     follows: ClassVar[tuple[str, ...]] = ("ADV326",)
 
     exact: float = 5e-5  # that a number may be off the one that was chosen

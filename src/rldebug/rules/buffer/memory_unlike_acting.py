@@ -50,6 +50,7 @@ class MemoryUnlikeActing(Rule):
     name: ClassVar[str] = "memory-unlike-acting"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "memory"
 
     rows: int = 8  # of a kind
     share: float = 0.8  # of them with the same difference

@@ -42,6 +42,7 @@ class TargetsInAnotherOrder(Rule):
     name: ClassVar[str] = "targets-in-another-order"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "ordered"
     follows: ClassVar[tuple[str, ...]] = ("ACT300", "DIS621")
 
     def check(self, evidence: Script) -> Iterator[Finding]:

@@ -42,6 +42,7 @@ class WindowRunsOverTheEnd(Rule):
     name: ClassVar[str] = "window-runs-over-the-end"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "window"
 
     rows: int = 4  # within n steps of an end
 

@@ -48,7 +48,7 @@ class TargetRunsPastTheEnd(Rule):
     name: ClassVar[str] = "target-runs-past-the-end"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "ends"
+    aim: ClassVar[str] = "flags"
     follows: ClassVar[tuple[str, ...]] = ("DIS301",)
 
     rows: int = 4  # terminated steps

@@ -42,7 +42,7 @@ class EntropyPenalised(Rule):
     name: ClassVar[str] = "entropy-penalised"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "loss"
+    aim: ClassVar[str] = "joined"
 
     losses: int = 3  # with a policy gradient and an entropy whose sign is known
 

@@ -43,6 +43,7 @@ class LearningRateRunsOut(Rule):
     code: ClassVar[str] = "OPT310"
     name: ClassVar[str] = "learning-rate-runs-out"
     severity: ClassVar[Severity] = "warning"
+    aim: ClassVar[str] = "rates"
     needs: ClassVar[tuple[str, ...]] = ("optimizer/lr",)
 
     small: float = 1e-3  # of the highest

@@ -45,6 +45,7 @@ class NetworkInNoOptimizer(Rule):
     name: ClassVar[str] = "network-in-no-optimizer"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "held"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         if len(evidence.audits) < 2 or not any(evidence.events("loss")):

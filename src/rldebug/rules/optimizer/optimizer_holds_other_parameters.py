@@ -45,6 +45,7 @@ class OptimizerHoldsOtherParameters(Rule):
     name: ClassVar[str] = "optimizer-holds-other-parameters"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "optimizer"
 
     steps: int = 8  # that were seen, where none of the optimizers has gradients
 

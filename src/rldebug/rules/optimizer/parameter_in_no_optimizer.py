@@ -49,6 +49,7 @@ class ParameterInNoOptimizer(Rule):
     code: ClassVar[str] = "OPT001"
     name: ClassVar[str] = "parameter-in-no-optimizer"
     severity: ClassVar[Severity] = "error"
+    aim: ClassVar[str] = "held"
     facts: ClassVar[tuple[str, ...]] = ("parameters",)
 
     recordings: int = 4  # at which the parameters must be the same

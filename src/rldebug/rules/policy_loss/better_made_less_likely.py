@@ -44,7 +44,7 @@ class BetterMadeLessLikely(Rule):
     name: ClassVar[str] = "better-made-less-likely"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "loss"
+    aim: ClassVar[str] = "pushed"
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits, weights = fit_targets(evidence), fit_weights(evidence)

@@ -45,7 +45,7 @@ class DivergenceRewarded(Rule):
     name: ClassVar[str] = "divergence-rewarded"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "loss"
+    aim: ClassVar[str] = "joined"
 
     losses: int = 3  # divergences beside a policy loss, in all
 

@@ -45,7 +45,7 @@ class LogProbsReducedBeforeWeighting(Rule):
     name: ClassVar[str] = "log-probs-reduced-before-weighting"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "loss"
+    aim: ClassVar[str] = "pushed"
 
     losses: int = 6  # of log-probs without a weight for each row
     audits: int = 2  # in which there are such losses

@@ -44,6 +44,7 @@ class OldLogProbMadeAnew(Rule):
     name: ClassVar[str] = "old-log-prob-made-anew"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "ratio"
 
     losses: int = 3  # on rows that were learned from before, by a policy that has moved since
     moved: float = 2e-3  # of a log-prob

@@ -46,6 +46,7 @@ class RatioAlwaysOne(Rule):
     code: ClassVar[str] = "POL004"
     name: ClassVar[str] = "ratio-always-one"
     severity: ClassVar[Severity] = "error"
+    aim: ClassVar[str] = "ratio"
     needs: ClassVar[tuple[str, ...]] = ("policy/later_log_ratio", "step/log10_ratio")
     follows: ClassVar[tuple[str, ...]] = ("OPT306", "OPT307", "OPT318", "GRA302", "GRA304")
 

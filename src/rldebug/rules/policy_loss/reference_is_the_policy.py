@@ -44,6 +44,7 @@ class ReferenceIsThePolicy(Rule):
     name: ClassVar[str] = "reference-is-the-policy"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "alias"
 
     rounds: int = 2  # of writing and learning
 

@@ -50,7 +50,7 @@ class SurrogateTakesWrongBranch(Rule):
     name: ClassVar[str] = "surrogate-takes-wrong-branch"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "loss"
+    aim: ClassVar[str] = "branch"
 
     losses: int = 3  # that tell the right one from the mistakes
     exact: float = 2e-5  # relative to the mean size of the rows

@@ -45,7 +45,7 @@ class WrittenTokenNeverLearned(Rule):
     name: ClassVar[str] = "written-token-never-learned"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "scored"
+    aim: ClassVar[str] = "marked"
     follows: ClassVar[tuple[str, ...]] = ("POL380",)
 
     rows: int = 24  # sequences that are learned and ended, or have a first token

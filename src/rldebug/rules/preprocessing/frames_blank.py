@@ -42,6 +42,7 @@ class FramesBlank(Rule):
     name: ClassVar[str] = "frames-blank"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "shared"
 
     looked: int = 64  # observations
     share: float = 0.95  # of them that are blank, or equal to the one before, or stacks of equal frames

@@ -41,6 +41,7 @@ class TargetIsOnlineNetwork(Rule):
     name: ClassVar[str] = "target-is-online-network"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "alias"
 
     times: int = 2  # during training
 

@@ -47,7 +47,7 @@ class TargetLeftBehind(Rule):
     name: ClassVar[str] = "target-left-behind"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
-    aim: ClassVar[str] = "copies"
+    aim: ClassVar[str] = "followed"
     follows: ClassVar[tuple[str, ...]] = ("TGT301",)
     explains: ClassVar[tuple[str, ...]] = ("OPT653",)  # the counter that its copies wait for
 

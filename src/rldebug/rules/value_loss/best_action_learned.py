@@ -43,6 +43,7 @@ class BestActionLearned(Rule):
     name: ClassVar[str] = "best-action-learned"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "predicted"
 
     rows: int = 64  # that can be compared, in all
     wrong: float = 0.1  # share of them in which another action was executed

@@ -44,6 +44,7 @@ class ValuesPairedWithAll(Rule):
     name: ClassVar[str] = "values-paired-with-all"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    aim: ClassVar[str] = "compared"
     explains: ClassVar[tuple[str, ...]] = ("VAL430",)  # torch's own warning about it
 
     losses: int = 2  # regressions whose shapes are known; as many with all pairs
