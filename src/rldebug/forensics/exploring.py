@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import Audit, Event, Script
-from rldebug.forensics.batches import owned
+from rldebug.forensics.batches import ambiguous, owned
 from rldebug.forensics.roles import roles_of
 from rldebug.forensics.target_next import chances
 
@@ -131,14 +131,18 @@ def _alike(one: Mapping[str, Any], other: Mapping[str, Any], name: str) -> bool:
 
 
 def blind(script: Script, audit: Audit, lanes: int) -> int:
-    """Calls without gradients of as many rows as there are lanes, on rows that are not known."""
+    """Calls without gradients of as many rows as there are lanes, on rows that are not known, or look like several:
+    what was acted on now may have been taken for what looked the same before."""
     count = 0
     for event in audit.calls:
         rows = event.arrays.get("rows")
         if event["grad"] or event.get("acting") or rows is None or not len(rows) or event["match"] == "tag":
             continue
         calls = int(event.get("calls") or 1)
-        if (rows < 0).mean() > 0.5 and len(rows) <= calls * lanes:
+        unsure = rows < 0
+        if str(event["module"]) in valued(script):
+            unsure = ambiguous(audit.nodes, audit.nodes.index(rows))
+        if unsure.mean() > 0.5 and len(rows) <= calls * lanes:
             count += calls
     return count
 

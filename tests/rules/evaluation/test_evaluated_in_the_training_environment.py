@@ -115,6 +115,35 @@ def test_fires_in_the_middle_of_an_episode(code):
                 evaluate(env, agent)
         """,
         """
+        def evaluate(env, agent):
+            obs, _ = env.reset()
+            while True:
+                obs, reward, terminated, truncated, _ = env.step(agent.best(obs))
+        def train(env, agent):
+            obs, _ = env.reset()
+            for t in range(10000):
+                obs, reward, terminated, truncated, _ = env.step(agent.act(obs))
+                if terminated or truncated:
+                    if t > 1000:
+                        evaluate(env, agent)
+                    obs, _ = env.reset()
+        """,
+        """
+        def evaluate(env, agent):
+            obs, _ = env.reset()
+            while True:
+                obs, reward, terminated, truncated, _ = env.step(agent.best(obs))
+        def train(env, agent):
+            for episode in range(100):
+                obs, _ = env.reset()
+                while True:
+                    obs, reward, terminated, truncated, _ = env.step(agent.act(obs))
+                    if terminated or truncated:
+                        if episode % 10 == 0:
+                            evaluate(env, agent)
+                        break
+        """,
+        """
         def look(env):
             return env.action_space.n
         def train(env, agent):

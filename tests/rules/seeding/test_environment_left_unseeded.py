@@ -22,6 +22,14 @@ def test_quiet_where_the_first_reset_had_one() -> None:
     quiet(rule, watched(learn)[1])
 
 
+def test_quiet_where_an_environment_that_comes_later_has_none() -> None:
+    def program() -> None:
+        learn()
+        learn(seed=None)
+
+    quiet(rule, watched(program)[1])
+
+
 def test_quiet_where_the_environment_has_a_generator_that_it_was_made_with() -> None:
     def program() -> None:
         np.random.seed(0)

@@ -56,7 +56,9 @@ class OnlyNewestSampled(Rule):
             raise NotEnough("no Q-regression with a target network was seen")
         stream = roles_of(evidence).stream
         lanes = int(evidence.streams[stream]["lanes"]) if stream is not None else 1
-        looks = [each for each in drawn(evidence) if each.unknown < 0.2]
+        # Another algorithm of the same program may have learned from its newest rollout, as it should.
+        replayed = {audit.number for audit, _ in predictions(evidence)}
+        looks = [each for each in drawn(evidence) if each.unknown < 0.2 and each.audit.number in replayed]
         late = [
             each
             for each in looks

@@ -36,7 +36,7 @@ class EvaluatedInTheTrainingEnvironment(Rule):
     Make a second environment for evaluation.
 
     ## When it is fine
-    Where the loop resets the environment right after, which is not reported.
+    Where the loop resets the environment right after, or is left, which is not reported.
 
     ## References
     Stable-Baselines3, *RL tips and tricks: how to evaluate*.
@@ -92,20 +92,25 @@ def _is(source: Source, env: ast.expr, made: ast.expr) -> bool:
 
 
 def _renewed(source: Source, call: ast.Call, env: str) -> bool:
-    """Whether the environment is reset after a call, in the block where it stands."""
-    statement = statement_of(source, call)
-    block = next(
-        (
-            body
-            for name in ("body", "orelse")
-            if isinstance(body := getattr(parents(source).get(statement), name, None), list) and statement in body
-        ),
-        [],
-    )
-    later = block[block.index(statement) + 1 :] if statement in block else []
-    return any(
+    """Whether the environment is reset after a call, or its loop left, in the block where it stands or in one around."""
+    above: ast.AST | None = statement_of(source, call)
+    while isinstance(above, ast.stmt) and not isinstance(above, (ast.For, ast.While, ast.FunctionDef)):
+        if any(_resets(each, env) or isinstance(each, (ast.Break, ast.Return)) for each in _after(source, above)):
+            return True
+        above = parents(source).get(above)
+    return False
+
+
+def _after(source: Source, statement: ast.stmt) -> list[ast.stmt]:
+    for name in ("body", "orelse"):
+        body = getattr(parents(source).get(statement), name, None)
+        if isinstance(body, list) and statement in body:
+            return body[body.index(statement) + 1 :]
+    return []
+
+
+def _resets(statement: ast.stmt, env: str) -> bool:
+    return not isinstance(statement, ast.If) and any(
         isinstance(node, ast.Call) and method(node) == "reset" and dotted(receiver(node) or node) == env
-        for each in later
-        if not isinstance(each, ast.If)
-        for node in ast.walk(each)
+        for node in ast.walk(statement)
     )

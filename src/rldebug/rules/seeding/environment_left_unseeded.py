@@ -35,7 +35,8 @@ class EnvironmentLeftUnseeded(Rule):
     `env.reset(seed=seed)` at the first reset, and only there.
 
     ## When it is fine
-    Where runs need not be repeated; then the other seeds are not needed either.
+    Where runs need not be repeated; then the other seeds are not needed either. A program that seeds one of the
+    environments it trains in, and leaves out one that comes later, is not reported.
 
     ## References
     openai/spinningup pull request 310. Seen in the wild: SEE-04 of bench/bugs/sources.toml.
@@ -56,7 +57,10 @@ class EnvironmentLeftUnseeded(Rule):
             raise NotEnough("torch and another library were not both seeded before the first step")
         if seeded & {"env", "environment"}:
             return
-        for stream in training_streams(evidence):
+        trained = training_streams(evidence)
+        if any(each is not None for stream in trained for each in stream.get("seeds") or ()):
+            return  # an environment that comes later, for a second sitting or a harder task, goes on from others
+        for stream in trained:
             left = (stream.get("facts") or {}).get("unseeded_generator")
             if left and all(each is None for each in stream.get("seeds") or ()):
                 yield self.finding(
