@@ -40,6 +40,17 @@ def test_some_by_their_numbers():
     assert picks((value[torch.tensor([4, 0, 7])] - torch.randn(3)).pow(2).mean()) == (9, [4, 0, 7])
 
 
+@pytest.mark.parametrize("loss", [nn.functional.mse_loss, nn.functional.smooth_l1_loss])
+def test_halves_of_one_batch_in_a_loss_that_sums_up_itself(loss):
+    """CrossQ: observations and those that follow go through the critic together."""
+    for half in range(2):
+        value = network(1)(torch.randn(8, 3)).squeeze(-1).chunk(2)[half]
+        assert picks(loss(value, torch.randn(4))) == (8, list(range(4 * half, 4 * half + 4)))
+    value = network(1)(torch.randn(8, 3)).squeeze(-1)
+    assert picks(loss(value[:-1], torch.randn(7))) == (8, list(range(7)))
+    assert picks(loss(value, torch.randn(8))) is None
+
+
 def test_time_and_lanes_turned():
     value = network(1)(torch.randn(5, 2, 3)).squeeze(-1)
     assert picks((value.transpose(0, 1)[:, 1:] - torch.randn(2, 4)).pow(2).mean()) == (10, [2, 4, 6, 8, 3, 5, 7, 9])

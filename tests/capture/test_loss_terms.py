@@ -328,6 +328,8 @@ REGRESSIONS = {
     "mse_loss, turned round": (lambda b: F.mse_loss(b.target, b.v), "mse", 1.0),
     "MSELoss": (lambda b: nn.MSELoss()(b.value(b.obs), b.target[:, None]), "mse", 1.0),
     "smooth_l1": (lambda b: F.smooth_l1_loss(b.v, b.target), "smooth-l1", 1.0),
+    "gap against zeros": (lambda b: F.smooth_l1_loss(b.v - b.target, torch.zeros(N)), "smooth-l1", 1.0),
+    "zeros against gap": (lambda b: F.mse_loss(torch.zeros(N), b.target - b.v), "mse", 1.0),
     "huber": (lambda b: F.huber_loss(b.v, b.target, delta=0.5), "huber", 1.0),
     "**2": (lambda b: ((b.v - b.target) ** 2).mean(), "square", 1.0),
     "pow, turned round": (lambda b: (b.target - b.v).pow(2).mean(), "square", 1.0),
@@ -456,6 +458,14 @@ def test_targets_that_carry_a_graph(b):
         assert np.array_equal(term.arrays["index"], b.action.numpy())
         assert torch.equal(term.inputs[0], b.obs)
         assert set(term.sides["target"]) == {id(each) for each in b.policy.parameters()}
+
+
+def test_values_that_are_really_zero_are_held_against_zero(b):
+    """What a dueling network takes off within itself is no target."""
+    table = b.value(b.obs) + b.q - b.q.mean(1, keepdim=True)
+    term = only(F.mse_loss(table.gather(1, b.action[:, None]).squeeze(1), torch.zeros(N)), "regression")
+    assert not term.arrays["target"].any()
+    assert term.arrays["index"].tolist() == b.action.tolist()
 
 
 def test_weighted_regressions(b):

@@ -82,6 +82,28 @@ def test_a_network_that_is_given_arrays_within_a_table_acts():
     assert {(call["module"], call["acting"], call["match"]) for call in calls} == {("actor", True, "raw")}
 
 
+class Noisy(Net):
+    def forward(self, obs):
+        said = super().forward(obs)
+        return said + torch.randn_like(said)
+
+
+@pytest.mark.parametrize(("made", "drew"), [(Net, False), (Noisy, True)])
+def test_a_network_that_draws_numbers_while_it_acts(made, drew):
+    def program():
+        env, net = gym.make("CartPole-v1"), made()
+        obs, _ = env.reset(seed=0)
+        for _ in range(20):
+            torch.randn(1)  # outside of it
+            after = env.step(int(net(obs).argmax()))
+            obs = env.reset()[0] if after[2] else after[0]
+
+    _, script = watched(program)
+    calls = [call for _, call in script.events("call") if call["acting"]]
+    assert calls
+    assert all(bool(call.get("drew")) == drew for call in calls)
+
+
 def test_losses_that_are_computed_together_belong_to_the_same_step():
     """The first optimizer steps before the second loss is run backward: its rows were asked about before that."""
 

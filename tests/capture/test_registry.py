@@ -41,3 +41,20 @@ def test_a_wrapper_that_holds_none_or_itself_is_left_as_it_is():
     assert innermost(empty) is empty
     empty.optimizer = empty
     assert innermost(empty) is empty
+
+
+def test_parts_own_their_parameters_where_what_holds_them_is_loaded_and_never_called():
+    registry, net = Registry(), nn.ModuleDict({"value": nn.Linear(2, 1), "target": nn.Linear(2, 1)})
+    ids = [id(each) for each in net["value"].parameters()]
+    whole = registry.module(net)
+    assert registry.owners(ids) == [whole]
+    part = registry.called(net["value"])
+    assert registry.owners(ids) == [part]
+    assert registry.owners(map(id, net.parameters())) == sorted([part, whole])
+
+
+def test_what_was_called_first_keeps_its_parameters():
+    registry, net = Registry(), nn.Sequential(nn.Linear(2, 1))
+    whole = registry.called(net)
+    registry.called(net[0])
+    assert registry.owners(map(id, net.parameters())) == [whole]

@@ -157,7 +157,7 @@ def test_samples_that_take_long_come_less_often(monkeypatch):
     room again, they come as often as before."""
     monkeypatch.setattr(module.time, "process_time", lambda: 20.0)
     watch = Sampler(lambda *_: None)
-    watch.samples = 500  # 0.03 s, and 1.5 times what is timed, of 0.05 + 0.18 + 0.21 + 0.04
+    watch.samples = 800  # 0.036 s, and 1.5 times what is timed, of 0.06 + 0.09 + 0.105 + 0.04
 
     def after_many(timed):
         watch.spent_cpu = timed
@@ -165,15 +165,26 @@ def test_samples_that_take_long_come_less_often(monkeypatch):
             watch._next_pause(1.0)
         return watch.pause
 
-    assert after_many(0.295) == 0.0025
-    assert after_many(0.305) == 0.5
-    assert after_many(0.295) == 0.0025
+    assert after_many(0.170) == 0.0025
+    assert after_many(0.175) == 0.5
+    assert after_many(0.170) == 0.0025
+
+
+def test_one_in_eight_is_timed_and_a_long_one_says_nothing_about_the_others(monkeypatch):
+    ticks = iter([0.0, 0.0001, 1.0, 2.0])
+    watch = Sampler(lambda *_: None)
+    watch._running = True
+    monkeypatch.setattr(module.time, "thread_time", lambda: next(ticks))
+    for _ in range(16):
+        watch._interrupted(0, None)
+    assert watch.samples == 16
+    assert watch.spent_cpu == pytest.approx(8 * 0.0001 + 8 * 0.001)
 
 
 def test_a_program_that_sleeps_is_looked_at_too(monkeypatch):
     """It computes next to nothing, and of that samples may take a share: half of the time that passed counts."""
     monkeypatch.setattr(module.time, "process_time", lambda: 0.1)
     watch = Sampler(lambda *_: None)
-    watch.spent_cpu = 0.1
+    watch.spent_cpu = 0.07
     pauses = [[watch._next_pause(since) and watch.pause for _ in range(100)][-1] for since in (1.5, 9.0)]
     assert pauses == [0.5, 0.005]

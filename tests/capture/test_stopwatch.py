@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+from weakref import ref
 
 import pytest
 import torch
@@ -159,19 +160,23 @@ def test_in_a_forked_process_nothing_is_written(watch, tmp_path):
 def test_a_step_after_another_need_only_be_counted(watch):
     env = watch.environment(name="x", lanes=4)
     watch.stepped(env, 4)
-    assert watch.steady is watch.environments[env]
-    watch.steady["calls"] += 9
+    assert watch.steady.playing is watch.environments[env]
+    watch.steady.begin(ref(watch), 4)
+    watch.steady.calls += 9
+    watch.steady.episodes += 2
     assert watch.counts["env_steps"] == 4
     watch.count_steps()
     assert (watch.counts["env_steps"], watch.environments[env]["steps"]) == (40, 40)
     watch.count_steps()
     assert watch.counts["env_steps"] == 40
+    assert watch.environments[env]["episodes"] == 2
 
 
 @pytest.mark.parametrize("what", ["sample", "backward", "update", "another"])
 def test_whatever_comes_between_two_steps_makes_the_next_one_news(what, watch):
     env, other = watch.environment(name="x", lanes=1), watch.environment(name="y", lanes=1)
     watch.stepped(env, 1)
+    watch.steady.begin(ref(watch), 1)
     if what == "sample":
         acts(watch)
     elif what == "update":
@@ -180,7 +185,7 @@ def test_whatever_comes_between_two_steps_makes_the_next_one_news(what, watch):
         watch.happened("backward")
     else:
         watch.stepped(other, 1)
-    assert watch.steady is not watch.environments[env]
+    assert watch.steady.ref is None
 
 
 def test_an_iteration_that_is_kept_in_its_order_has_all_its_steps(watch, monkeypatch):
@@ -190,7 +195,7 @@ def test_an_iteration_that_is_kept_in_its_order_has_all_its_steps(watch, monkeyp
     watch.updated()
     for _ in range(3):
         watch.stepped(env, 1)
-        assert watch.steady is None
+        assert watch.steady.playing is None
     assert [kind for _, kind in watch._happened] == ["step", "step"]  # the first one opens it
 
 

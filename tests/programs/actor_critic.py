@@ -114,7 +114,8 @@ class _Story:
         ids = np.arange(count, dtype=np.int64)
         said = self.act(self.obs)
         noise = self.how.get("noise", lambda random, shape: 0.1 * random.normal(size=shape))
-        self.action = np.clip(said + noise(self.random, said.shape), -BOUND, BOUND)
+        bound = self.how.get("cut_off", BOUND)
+        self.action = np.clip(said + noise(self.random, said.shape), -bound, bound)
         self.reward = self.random.normal(size=count)
         for each in range(0, count, 4):
             self.ask_actor(ids[each : each + 1], grad=False, acting=True)
@@ -186,6 +187,8 @@ class _Story:
         call, action = self.ask_actor(rows, grad=True)
         names = how.get("judges", ("q1", "q2"))
         through = not how.get("cut")
+        if "sample" in how:
+            action = how["sample"](self.random, action)
         asked = [self.ask(name, rows, action if through else stored, grad=True, through=through) for name in names]
         values = np.stack([each for _, each in asked])
         chosen = (np.argmax if how.get("actor") == "larger" else np.argmin)(values, axis=0)

@@ -60,7 +60,10 @@ def program(fault: str = "", rounds: int = 4, group: int = 6, temperature: float
     learned = 1.0 if fault == "temperature" else temperature
     group = 24 if fault == "shuffled" else group
     for _ in range(rounds):
-        prompts = torch.randint(2, VOCABULARY, (8, PROMPT)).repeat_interleave(group, 0)
+        if fault == "reseeded":
+            torch.manual_seed(7)
+        own = torch.Generator().manual_seed(3) if fault == "one set of prompts" else None
+        prompts = torch.randint(2, VOCABULARY, (8, PROMPT), generator=own).repeat_interleave(group, 0)
         model.eval()
         ids, mask, old = write(model, prompts, temperature, fault == "raw")
         answers = ids[:, PROMPT:]
@@ -84,7 +87,8 @@ def program(fault: str = "", rounds: int = 4, group: int = 6, temperature: float
                 old = logp.detach()
             ratio = (logp - old).exp()
             pull = (behind - logp).exp() - (behind - logp) - 1 if fault != "plain" else logp - behind
-            loss = (-torch.min(ratio * weights, ratio.clamp(0.8, 1.2) * weights) + 0.02 * pull) * mask
+            hold = -0.02 if fault == "repelled" else 0.02
+            loss = (-torch.min(ratio * weights, ratio.clamp(0.8, 1.2) * weights) + hold * pull) * mask
             loss = loss.sum() / mask.sum()
             if fault == "prompt":
                 all_logp = torch.log_softmax(model(ids)[:, :-1] / learned, -1).gather(2, ids[:, 1:, None])[:, :, 0]

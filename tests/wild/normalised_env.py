@@ -20,6 +20,7 @@ FAULTS = {
     "returns-left-behind": "NRM363",
     "evaluation-env-updates": "NRM305",
     "own-wrapper-normalises-anew": "NRM362",
+    "own-wrapper-counts-anew": "NRM362",
 }
 GAMMA, LENGTH, UPDATES = 0.95, 20, 12
 
@@ -115,7 +116,8 @@ def program(fault: str = "") -> None:
     test: Any = Tank() if bare else NormalizeObservation(Tank())
     if fault.startswith("own-wrapper"):
         env = Scaled(Tank())
-        test = Scaled(Tank(), copy.deepcopy(env.kept) if fault.endswith("anew") else env.kept)
+        kept = None if fault == "own-wrapper-counts-anew" else env.kept
+        test = Scaled(Tank(), copy.deepcopy(kept) if fault.endswith("anew") else kept)
     if fault == "returns-left-behind":
         env = NormalizeObservation(NormalizeReward(Tank(), gamma=GAMMA))
     net = Net(fault)

@@ -14,6 +14,8 @@ FAULTS = {
     "prompt": "POL384",
     "end": "POL385",
     "itself": "POL386",
+    "repelled": "POL451",
+    "reseeded": "SEE451",
     "raw": "POL388",
     "axis": "ADV370",
     "first": "ADV371",

@@ -263,12 +263,13 @@ class Backward:
                 # The first layer sees one part of the observation only: the network was given all of them.
                 whole = audit.in_parts(self.session.registry.owners(term.parameters), rows)
                 rows, match = (rows, match) if whole is None else (whole, "parts")
-            detail = _detail(term)
+            detail, picked = _detail(term), {}
             if term.picks is not None and len(rows) == term.picks[0]:
                 detail["given"], rows = term.picks[0], rows[term.picks[1]]
+                picked["picked"] = term.picks[1]
             if match not in ("none", "tag", "entered"):
                 rows = newest_frames(rows, int(detail.get("rows") or 0))
-            arrays: dict[str, NDArray[Any]] = {**term.arrays, "rows": rows}
+            arrays: dict[str, NDArray[Any]] = {**term.arrays, **picked, "rows": rows}
             _describe_input(term.inputs, detail, arrays)
             for name in ("coefficient", "scale"):
                 if isinstance(detail.get(name), (int, float)):

@@ -42,7 +42,7 @@ class DmEnv(Watch):
 
     def within(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
         """A step that another environment takes: an adapter, which may or may not hand on how the episode ended."""
-        inside = self.here.inside
+        inside = self.here.inside or self.shared.within
         told = original(env, *args, **kwargs) if inside is True else inside("step", original, env, args, kwargs)
         self.switch.guard(GROUP, self.saw_within, told)
         return told

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import inspect
 import threading
+from _thread import get_ident
 from collections.abc import Callable
 from functools import wraps
 from types import FunctionType, SimpleNamespace
 from typing import Any, cast
 from weakref import ReferenceType, WeakSet
+
+import numpy as np
 
 from rldebug.capture import nvtx
 from rldebug.capture.switch import Switchboard
@@ -20,19 +23,49 @@ from rldebug.capture.switch import Switchboard
 GROUP = "environments"
 
 
+class Steady:
+    """The environment that was stepped last, where nothing has happened since and the log only counts: another step of
+    it tells nothing new. The stand-in counts it here, asks nobody, and calls nothing but the method itself: between
+    two steps a program goes through so much else that each line of ours has to be fetched anew."""
+
+    __slots__ = ("array", "calls", "episodes", "ident", "no", "playing", "quiet", "ref", "thread", "under_way")
+
+    def __init__(self) -> None:
+        self.ref: ReferenceType[Any] | None = None  # None: no environment is
+        self.playing: Any = None  # what the log keeps of it
+        self.thread = 0
+        self.under_way = False  # a step of it
+        self.calls = self.episodes = 0  # that the log has not been told of
+        self.quiet = b""  # flags of a batch that end no lane
+        self.no, self.array, self.ident = np.bool_(False), np.ndarray, get_ident
+
+    def begin(self, ref: ReferenceType[Any], lanes: int) -> None:
+        self.thread, self.quiet = get_ident(), bytes(lanes)
+        self.ref = ref
+
+    def end(self) -> None:
+        self.ref = None
+        calls, self.calls = self.calls, 0
+        if calls:
+            self.playing["calls"] += calls
+            self.playing["episodes"] += self.episodes
+            self.episodes = 0
+
+
 class Gate:
     """Where a stand-in asks whether anybody is watching."""
 
-    __slots__ = ("watch",)
+    __slots__ = ("steady", "watch")
 
     def __init__(self) -> None:
         self.watch: Any = None
+        self.steady = Steady()
 
     def shut(self) -> None:
-        self.watch = None
+        self.watch, self.steady = None, Steady()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SimpleNamespace, (), {"watch": None}
+        return SimpleNamespace, (), {"watch": None, "steady": SimpleNamespace(ref=None, under_way=False)}
 
 
 def stand_in(gate: Gate, told: str, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,7 +77,8 @@ def stand_in(gate: Gate, told: str, original: Callable[..., Any]) -> Callable[..
         watch = gate.watch
         if watch is None:
             return original(self, *args, **kwargs)
-        inside = watch.here.inside
+        steady = gate.steady
+        inside = watch.shared.within if steady.under_way and steady.ident() == steady.thread else watch.here.inside
         if inside:
             if told == "reset":
                 watch.shared.renewed = True
@@ -55,31 +89,40 @@ def stand_in(gate: Gate, told: str, original: Callable[..., Any]) -> Callable[..
         owner  # noqa: B018
 
     def quick(self, action):  # type: ignore[no-untyped-def]
+        steady = gate.steady
+        ref = steady.ref
+        if ref is not None and ref() is self and not steady.under_way and steady.ident() == steady.thread:
+            here = steady.under_way = True  # in stacks.py a frame that has `here` is a call of an environment
+            try:
+                result = original(self, action)
+            finally:
+                steady.under_way = False
+            if type(result) is tuple and len(result) == 5:
+                ended, cut = result[2], result[3]
+                if (ended is False or ended is steady.no) and (cut is False or cut is steady.no):
+                    steady.calls += 1
+                    return result
+                if type(ended) is steady.array and type(cut) is steady.array:
+                    # A tenth of what NumPy takes to look at them. Of two that both end some, none is read here.
+                    flags, other, quiet = ended.tobytes(), cut.tobytes(), steady.quiet
+                    flags = other if flags == quiet else flags if other == quiet else b""
+                    if len(flags) == len(quiet):
+                        steady.calls += 1
+                        if flags != quiet:
+                            steady.episodes += len(flags) - flags.count(0)
+                        return result
+            watch = gate.watch
+            if watch is not None:
+                watch.counted(self, action, result)
+            return result
         watch = gate.watch
         if watch is None:
             return original(self, action)
-        inside = watch.here.inside
+        inside = watch.shared.within if steady.under_way and steady.ident() == steady.thread else watch.here.inside
         if inside:
             return original(self, action) if inside is True else inside("step", original, self, (action,), {})
-        known = watch.steady
-        if known is None or known.ref() is not self:
-            return watch.quick_step(original, self, action)
-        shared = watch.shared
-        if shared.holding or shared.waiting or "environments" in watch.off:
-            return watch.quick_step(original, self, action)
-        here = watch.here  # in stacks.py a frame that has it is a call of an environment
-        here.inside = shared.within
-        try:
-            result = original(self, action)
-        finally:
-            here.inside = False
-        try:
-            if not shared.light(known, result):
-                watch.tell(watch.saw_step, self, action, result)
-        except Exception:
-            watch.switch.failed("environments")
-        return result
-        owner  # noqa: B018
+        return watch.quick_step(original, self, action)
+        here, owner  # noqa: B018
 
     # A step goes through one of these for every wrapper; the second takes a third of the time of the first.
     code, many = getattr(original, "__code__", None), inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
@@ -126,6 +169,7 @@ class Shared:
         self.within: Any = True  # or what is handed the calls within the next one, as looks.py is
         self.on_meeting: Callable[[Any], None] | None = None  # told of an object when the program itself first calls it
         self.light = getattr(log, "light", None)  # of a log that only counts: told of a step, and of nothing else
+        self.steady: Steady = getattr(log, "steady", None) or Steady()
         self.ranges = self.light is not None and nvtx.wanted()
 
 

@@ -50,11 +50,8 @@ class Watch:
         self.shared, self.switch, self.log, self.here = shared, shared.switch, shared.log, shared.here
         self.off = shared.switch.off
         self.known: dict[int, Known] = {}
-        self.steady: Known | None = (
-            None  # stepped last, and told to a log that only counts: the stand-in does it itself
-        )
         self.gate = Gate()
-        self.gate.watch = self
+        self.gate.watch, self.gate.steady = self, shared.steady
         self.switch.when_undone(self.gate.shut)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.gate.shut)  # cheaper than asking at every step who we are
@@ -113,6 +110,7 @@ class Watch:
     def call(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
         """The call itself; what it calls in turn is silent."""
         here = self.here
+        self.shared.steady.ref = None  # it may be called within
         here.inside = self.shared.within
         try:
             return original(env, *args, **kwargs)
@@ -139,7 +137,8 @@ class Watch:
         if known is None or known.ref() is not env or shared.holding or GROUP in self.off:
             return self.step(original, env, (action,), {})
         if shared.light is not None and not shared.waiting:
-            self.steady = None if shared.ranges else known
+            steady = shared.steady
+            steady.ref = None
             here.inside = shared.within
             if shared.ranges:
                 nvtx.push("env step")
@@ -152,6 +151,8 @@ class Watch:
             try:
                 if not shared.light(known, result):
                     self.tell(self.saw_step, env, action, result)
+                elif known.stream is not None and known.stream is steady.playing and not shared.ranges:
+                    steady.begin(known.ref, known.lanes)
             except Exception:
                 self.switch.failed(GROUP)
             return result
@@ -182,6 +183,15 @@ class Watch:
         except Exception:
             self.switch.failed(GROUP)
         return result
+
+    def counted(self, env: Any, action: Any, result: Any) -> None:
+        """A step of the one that is steady, which may have ended an episode."""
+        try:
+            light = self.shared.light
+            if light is not None and not light(self.known_as(env), result):
+                self.tell(self.saw_step, env, action, result)
+        except Exception:
+            self.switch.failed(GROUP)
 
     def quick_batch(self, original: Callable[..., Any], env: Any, action: Any, known: Known) -> Any:
         """The same for a vector of environments."""

@@ -132,6 +132,7 @@ class HandRolled(Watch):
 
     def call_held(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any, held: Held) -> Any:
         here = self.here
+        self.shared.steady.ref = None
         here.held = held
         self.shared.holding += 1
         try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import os
-import statistics
 import time
 import traceback
 from collections.abc import Callable, Iterable
@@ -84,7 +83,7 @@ class Kernels:
         try:
             self._stop()
             events = [(each.name, each.device_type, each.time_range) for each in self._profile.function_events]
-            self.found = _summary(events, statistics.median(self._seconds))
+            self.found = _summary(events, sorted(self._seconds)[len(self._seconds) // 2])
         except Exception:
             self.broken = traceback.format_exc()
         self._profile = None

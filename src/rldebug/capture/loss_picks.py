@@ -21,10 +21,10 @@ _RECURRENT = ("MkldnnRnnLayer", "CudnnRnn")
 _IMAGES = ("Convolution", "ConvolutionOverrideable", "MkldnnConvolution", "CudnnConvolution")
 
 
-def picked(source: Node | None, piece: Piece) -> tuple[int, npt.NDArray[Any]] | None:
+def picked(source: Node | None, at: int, piece: Piece) -> tuple[int, npt.NDArray[Any]] | None:
     """How many rows went in, and which of them the rows of the term are; None where it is all of them, or not known."""
     way: list[tuple[Node, int]] = []
-    node, at = (source, 0) if source is not None else (piece.node, piece.output)
+    node, at = (source, at) if source is not None else (piece.node, piece.output)
     while node is not None and base_name(node) not in LAYERS:
         if len(way) >= _DEEP:
             return None
@@ -44,8 +44,7 @@ def picked(source: Node | None, piece: Piece) -> tuple[int, npt.NDArray[Any]] | 
         if moved is None:
             return None
         numbers = moved
-    own = shape_of(piece.node, piece.output)
-    rows = as_rows(numbers if numbers.shape == own else numbers.expand(own), piece.path)
+    rows = _as_rows(numbers, piece)
     if rows is None or rows.numel() >= count or len(torch.unique(rows)) != rows.numel():
         return None
     return count, rows.reshape(-1).numpy().copy()
@@ -55,11 +54,11 @@ _HANDS_ON = {"Addmm": 1, "Mm": 0, "Linear": 0, "MkldnnLinear": 0}  # layers that
 _JOINED = ("Cat", "Stack")
 
 
-def reordered(source: Node | None, piece: Piece) -> tuple[int, npt.NDArray[Any]] | None:
+def reordered(source: Node | None, at: int, piece: Piece) -> tuple[int, npt.NDArray[Any]] | None:
     """As picked, of a recurrent layer beneath others: time comes first in it, and may come second in the loss. None
     where the rows of the term are all of its rows, in its order."""
     way: list[tuple[Node, int]] = []
-    node, at = (source, 0) if source is not None else (piece.node, piece.output)
+    node, at = (source, at) if source is not None else (piece.node, piece.output)
     while node is not None and base_name(node) not in _RECURRENT:
         name = base_name(node)
         if len(way) >= _DEEP or name in _JOINED or (name in LAYERS and name not in _HANDS_ON):
@@ -81,12 +80,18 @@ def reordered(source: Node | None, piece: Piece) -> tuple[int, npt.NDArray[Any]]
         if numbers is None:
             return None
     assert numbers is not None
-    own = shape_of(piece.node, piece.output)
-    rows = as_rows(numbers if numbers.shape == own else numbers.expand(own), piece.path)
+    rows = _as_rows(numbers, piece)
     if rows is None or rows.numel() > count or len(torch.unique(rows)) != rows.numel():
         return None
     found = rows.reshape(-1).numpy().copy()
     return None if len(found) == count and (found[1:] > found[:-1]).all() else (count, found)
+
+
+def _as_rows(numbers: Tensor, piece: Piece) -> Tensor | None:
+    own = shape_of(piece.node, piece.output)
+    if numbers.shape != own and math.prod(own) > 1:
+        numbers = numbers.expand(own)  # else it is a loss of torch, which has summed its rows up itself
+    return as_rows(numbers, piece.path)
 
 
 def _up(node: Node, output: int, numbers: Tensor) -> Tensor | None:

@@ -24,7 +24,8 @@ def regression_rows(piece: Piece, marks: Marks, values: Values, room: int) -> Ro
         rows.op = "huber"
     rows.clip = piece.other.get("value_clip")
     if name in _FUSED:
-        _fused(rows, piece, values, room)
+        if not _held_against_zero(rows, piece, marks, values, room):
+            _fused(rows, piece, values, room)
         return rows
     what = squared(node)
     base, at = (what.node, what.output) if what is not None else node.next_functions[0]
@@ -34,18 +35,32 @@ def regression_rows(piece: Piece, marks: Marks, values: Values, room: int) -> Ro
         rows.kind, rows.op, rows.source = ("other", "l2", node) if leaf else ("output", rows.op, node)
         put(rows, "output", values.of(base, at), piece.path, room)
         return rows
-    path = piece.path
-    value = values.of(base, at)
+    _apart(rows, base, at, difference, piece.path, marks, values, room)
+    return rows
+
+
+def _apart(
+    rows: Rows,
+    base: Node | None,
+    at: int,
+    difference: Node,
+    path: Path,
+    marks: Marks,
+    values: Values,
+    room: int,
+    known: Tensor | None = None,
+) -> None:
+    """The sides of a difference that lies somewhere beneath what is squared."""
+    value = values.of(base, at) if known is None else known
     gap = None if value is None else as_rows(value, path)
     while base is not difference:
         base, at, path, gap = _beneath(base, at, path, gap)
         if base is None:
-            return rows
-    known = values.of(difference)
-    if known is not None:
-        gap = as_rows(known, path)
+            return
+    given = values.of(difference)
+    if given is not None:
+        gap = as_rows(given, path)
     _sides(rows, difference, path, gap, marks, values, room)
-    return rows
 
 
 def _beneath(base: Node, at: int, path: Path, gap: Tensor | None) -> tuple[Node | None, int, Path, Tensor | None]:
@@ -100,7 +115,7 @@ def _sides(rows: Rows, node: Node, path: Path, gap: Tensor | None, marks: Marks,
         if shape_of(*following[place]) != shape_of(source, at):
             views = views.but(views=(*views.views, (None, shape_of(source, at))))
         source, at = following[place]
-    rows.source = source
+    rows.source, rows.at = source, at
     rows.shapes["prediction"] = shape_of(source, at)
     prediction = values.of(source, at)
     moved = None if prediction is None else as_rows(prediction, views)
@@ -159,6 +174,26 @@ def _unexpanded(value: Tensor) -> tuple[int, ...]:
     return tuple(kept)
 
 
+def _held_against_zero(rows: Rows, piece: Piece, marks: Marks, values: Values, room: int) -> bool:
+    """`huber_loss(q - target, zeros)`: the difference was taken before, from what is no network's."""
+    node = piece.node
+    under = node.next_functions
+    here = 0 if under[0][0] is not None else 1
+    if len(under) > 1 and under[1 - here][0] is not None:
+        return False
+    gap, zeros = (saved(node, name) for name in (("self", "target") if not here else ("target", "self")))
+    if not isinstance(gap, Tensor) or not isinstance(zeros, Tensor) or bool(zeros.any()):
+        return False
+    base, at = under[here]
+    difference, _ = difference_in(base)
+    if difference is None:
+        return False
+    if sum(each is not None for each, _ in difference.next_functions) != 1 and difference is not base:
+        return False  # a network may well subtract within itself, before an action is chosen
+    _apart(rows, base, at, difference, piece.path, marks, values, room, known=gap)
+    return True
+
+
 def _fused(rows: Rows, piece: Piece, values: Values, room: int) -> None:
     node = piece.node
     under = node.next_functions
@@ -172,7 +207,7 @@ def _fused(rows: Rows, piece: Piece, values: Values, room: int) -> None:
         source, at = source.next_functions[0]
     rows.attached["target"] = both
     rows.target = under[1 - here][0] if both else None
-    rows.source = source
+    rows.source, rows.at = source, at
     rows.clip = rows.clip or (None if is_output(source) else clip_beneath(source))
     rows.shapes["prediction"] = shape_of(source, at)
     for name, value in (("prediction", sides[here]), ("target", sides[1 - here])):

@@ -31,6 +31,7 @@ class Rows:
     inverted: bool = False
     family: str = ""
     source: Node | None = None  # the prediction, the log-prob: what the networks beneath belong to
+    at: int = 0  # which of its outputs
     target: Node | None = None  # a target that carries a graph
 
 

@@ -310,7 +310,7 @@ def _reach(term: Term, group: list[Piece], read: list[Rows]) -> None:
 
 def _picked(look: Any, rows: Rows, piece: Piece) -> tuple[int, Array] | None:
     try:
-        found: tuple[int, Array] | None = look(rows.source, piece)
+        found: tuple[int, Array] | None = look(rows.source, rows.at, piece)
         return found
     except Exception:  # shapes that do not go together after all
         return None

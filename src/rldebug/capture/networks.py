@@ -23,6 +23,7 @@ from torch.nn.modules import module as module_hooks
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from rldebug.capture.activated import Activated
+from rldebug.capture.drawn import random_state
 from rldebug.capture.entered import Entered
 from rldebug.capture.env_facts import lying_in
 from rldebug.capture.lent import Lent
@@ -110,6 +111,7 @@ class Networks:
             self.session.switch.guard(GROUP, self.session.listener.hear)
         if not stack or stack[-1] == _OPEN:
             self.entered.begin()
+            self._here.drawn = random_state()
         else:
             self.entered.layer(module, args)
         stack.append(id(module))
@@ -153,6 +155,7 @@ class Networks:
         session, audit = self.session, self.session.audit
         if audit is None:
             return
+        drew = not depth and random_state() != getattr(self._here, "drawn", None)
         ensemble = False
         if transformed():
             ensemble = is_ensemble(module)
@@ -204,7 +207,7 @@ class Networks:
         if acting:
             session.just_acted_on = audit.log.calls
         audit.refer(rows)
-        name = session.registry.module(self._lent.network(module))
+        name = session.registry.called(self._lent.network(module))
         session.called(name, module, acting=acting, grad=torch.is_grad_enabled(), rows=len(rows))
         count = len(rows)
         arrays: dict[str, NDArray[Any]] = {"rows": rows}
@@ -233,6 +236,7 @@ class Networks:
             "training": module.training,
             "grad": torch.is_grad_enabled(),
             "acting": acting,
+            **({"drew": True} if acting and drew else {}),
             "match": how,
             "depth": depth,
             "inputs": [

@@ -1,6 +1,7 @@
 """By which running statistics environments normalise what they show and pay: VecNormalize, Gymnasium's wrappers.
 
-Looked at where an audit ends, of all environments that live: those of training and of evaluation at the same moment.
+Looked at where an audit ends, and amid an evaluation, of all environments that live: those of training and of evaluation
+at the same moment.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _ENVS = 16
 _ELEMENTS = 16  # of an observation
 _HELD = 32  # attributes of a layer that are looked into
 _ARRAYS = 4
+_COUNTS = 8  # numbers beside them
 _PAIR = 2  # arrays that statistics are made of: a mean and a measure of spread
 
 
@@ -36,18 +38,24 @@ def install(session: Session) -> None:
         ]
         found = [{"stream": stream, **told} for stream, env in living for told in normalisers(env)]
         paid = [{"stream": stream, **told} for stream, env in living for told in reward_normalisers(env)]
-        steps = {each.index: (each.steps, each.shape) for each in session.log.streams}
+        known_as = {each.index: each for each in session.log.streams}
         kept = {  # an environment and its wrappers are known one by one
-            (stream, told["kept"]): {"stream": stream, "steps": steps[stream][0], **told}
+            (stream, told["kept"]): {
+                "stream": stream,
+                "steps": known_as[stream].steps,
+                "resets": known_as[stream].resets,
+                **told,
+            }
             for stream, env in living
-            for told in own_statistics(env, steps[stream][1])
+            for told in own_statistics(env, known_as[stream].shape)
         }
         own = list(kept.values())
         if found or paid or own:
             parts = {"environments": found[:_ENVS], "rewards": paid[:_ENVS], "own": own[:_ENVS]}
             session.note("normalisers", audit=recording.number, **parts)
 
-    session.on_audit.append(lambda recording: session.switch.guard(GROUP, tell, recording))
+    for moments in (session.on_audit, session.on_play):
+        moments.append(lambda recording: session.switch.guard(GROUP, tell, recording))
 
 
 def normalisers(env: Any) -> Iterator[dict[str, Any]]:
@@ -83,7 +91,14 @@ def own_statistics(env: Any, shape: Any) -> Iterator[dict[str, Any]]:
             arrays = {name: each for name, each in holder.items() if _like(each, shape)}
             if len(arrays) >= _PAIR:
                 told = {str(name): _elements(each) for name, each in list(arrays.items())[:_ARRAYS]}
-                yield {"what": type(layer).__name__, "path": path, "kept": id(holder), "arrays": told}
+                counts = {str(name): float(each) for name, each in holder.items() if _is_count(each)}
+                yield {
+                    "what": type(layer).__name__,
+                    "path": path,
+                    "kept": id(holder),
+                    "arrays": told,
+                    "counts": dict(list(counts.items())[:_COUNTS]),
+                }
 
 
 def _holders(layer: Any) -> Iterator[tuple[str, dict[Any, Any]]]:
@@ -100,6 +115,10 @@ def _holders(layer: Any) -> Iterator[tuple[str, dict[Any, Any]]]:
 
 def _like(value: Any, shape: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.shape == tuple(shape)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) and value >= 1
 
 
 def _told(layer: Any, kept: Any) -> dict[str, Any]:

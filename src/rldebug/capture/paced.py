@@ -36,7 +36,6 @@ from rldebug.capture.ticking import Tick, Ticking
 
 _NETWORKS = 40
 _FLAGS = frozenset({bool, np.bool_, ndarray})
-_BOOL = np.dtype(bool)
 _SOME = 16  # backward passes, of which one is looked at
 
 
@@ -49,7 +48,7 @@ class PacedLog:
         if log is not None:
             self.quick_step = self._quick_step  # its absence says that there are no streams
         else:
-            self.light = self._light
+            self.light, self.steady = self._light, stopwatch.steady
 
     def new(self, env: Any, kind: str, lanes: int, autoreset: str, facts: dict[str, Any]) -> Any:
         made = facts.get("created")
@@ -74,33 +73,18 @@ class PacedLog:
             self.log.step(env, action, obs, reward, terminated, truncated, final)
 
     def _light(self, known: Any, result: Any) -> bool:
-        """Whether it could be read at a glance. Called at every step, and there is nothing that takes longer."""
-        if type(result) is not tuple or not 3 <= len(result) <= 5:
+        """Whether it could be read at a glance. Called where a step is not just one more that ends nothing."""
+        if type(result) is not tuple or not 3 <= len(result) <= 5 or type(result[2]) not in _FLAGS:
             return False
-        terminated: Any = result[2]
-        truncated: Any = result[3] if len(result) > 3 else False
-        playing, kind = known.stream, type(terminated)
-        if playing is None or playing is not self.stopwatch.steady:
-            return self._anew(known, terminated, truncated)
-        if kind is ndarray:
-            # Most steps end no lane: to see that in their bytes takes a tenth of what NumPy takes.
-            ended = type(truncated) is not ndarray or terminated.dtype is not _BOOL or truncated.dtype is not _BOOL
-            ended = ended or 1 in terminated.tobytes() or 1 in truncated.tobytes()
-        elif kind in _FLAGS:
-            ended = terminated or truncated is not False
-        else:
-            return False
-        playing["calls"] += 1
-        if ended:
-            playing["episodes"] += _ended(terminated, truncated if type(truncated) in _FLAGS else False)
-        return True
-
-    def _anew(self, known: Any, terminated: Any, truncated: Any) -> bool:
-        if type(terminated) not in _FLAGS:
-            return False
+        ended = _ended(result[2], result[3] if len(result) > 3 and type(result[3]) in _FLAGS else False)
+        steady = self.stopwatch.steady
+        if steady.ref is not None and known.stream is steady.playing:
+            steady.calls += 1
+            steady.episodes += ended
+            return True
         number = self._numbers.get(id(known.inner()), -1)
         known.stream = self.stopwatch.environments[number] if number >= 0 else None
-        self._count(number, _ended(terminated, truncated if type(truncated) in _FLAGS else False))
+        self._count(number, ended)
         return True
 
     def _quick_step(

@@ -27,6 +27,7 @@ class Registry:
         self.labels: dict[str, str] = {}
         self._names: dict[int, tuple[ReferenceType[Any], str]] = {}
         self._owner: dict[int, str] = {}  # id of a parameter -> the first module it was seen in
+        self._called: set[str] = set()  # modules
         self.on_optimizer: list[Callable[[str, Optimizer], None]] = []
 
     def known(self, thing: Any) -> str | None:
@@ -41,6 +42,16 @@ class Registry:
                 self._owner.setdefault(id(parameter), name)
         return name
 
+    def called(self, module: nn.Module) -> str:
+        """Its parameters are its own, and not those of what holds it, was loaded, and has never been called itself."""
+        name = self.module(module)
+        if name not in self._called:
+            self._called.add(name)
+            for parameter in module.parameters():
+                if self._owner.get(id(parameter)) not in self._called:
+                    self._owner[id(parameter)] = name
+        return name
+
     def optimizer(self, optimizer: Optimizer) -> str:
         optimizer = innermost(optimizer)
         name = self.known(optimizer)
@@ -51,7 +62,7 @@ class Registry:
         return name
 
     def owners(self, ids: Iterable[int]) -> list[str]:
-        """Names of the modules that parameters belong to: the outermost that was called or registered first."""
+        """Names of the modules that parameters belong to: the outermost that was called first; else, registered."""
         return sorted({self._owner[each] for each in ids if each in self._owner})
 
     def living(self) -> list[tuple[str, nn.Module]]:

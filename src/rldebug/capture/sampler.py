@@ -28,16 +28,18 @@ Seen = Callable[[FrameType, float, float], None]
 
 PAUSE = 0.0025  # seconds between two samples at the start; a long run is looked at less often
 _SLOWER = ((3.0, 0.005), (10.0, 0.01), (30.0, 0.02))  # after so many seconds; by then there are thousands
-_LONGEST = 0.5
-_SHARES = ((3.0, 0.06), (10.0, 0.03), (math.inf, 0.004))  # of so many seconds of the program: those of samples
-_AT_ONCE = 0.05
+_LONGEST, _SELDOM = 0.5, 0.05
+_SHARES = ((3.0, 0.03), (10.0, 0.015), (math.inf, 0.004))  # of so many seconds of the program: those of samples
+_AT_ONCE = 0.06
 _AWAKE = 0.5  # of the time that passed counts, where the program computes for less of it
-_MORE = 1.1  # from one pause to the next, where samples take too much
+_WEIGHED = 8  # samples, of which one is timed: to ask the system what a thread has computed is a good part of one
+_MORE = 1.4  # from one pause to the next, where samples take too much
+_MOST = 0.001  # seconds of one; a collection of garbage that was due says nothing about the others
 # What no clock in here can tell, measured from outside: CPU seconds of a signal, most of it the timer of a virtual
 # machine; and the caches that a sample leaves cold, as times what is timed.
-_SIGNAL, _COLD = 60e-6, 1.5
+_SIGNAL, _COLD = 45e-6, 1.5
 _SHORTEST = 50e-6
-_DRAWN = 4096  # pauses, drawn once: to draw one takes as long as a sample
+_DRAWN = 1024  # pauses, drawn once: to draw one takes as long as a sample
 
 
 class Sampler:
@@ -91,9 +93,11 @@ class Sampler:
                 signal.signal(self._signal, signal.SIG_IGN)
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        now, cpu = time.perf_counter(), time.thread_time()
+        now = time.perf_counter()
         if not self._running:
             return
+        weighed = not self.samples % _WEIGHED
+        cpu = time.thread_time() if weighed else 0.0
         try:
             if frame is not None:
                 self.seen(frame, self.pause + max(now - self._due, 0.0), now)
@@ -103,7 +107,8 @@ class Sampler:
         finally:
             self.samples += 1
             self.spent += time.perf_counter() - now
-            self.spent_cpu += time.thread_time() - cpu
+            if weighed:
+                self._weigh(time.thread_time() - cpu)
         if self.raise_after is not None:
             error, self.raise_after = self.raise_after, None
             raise error
@@ -116,14 +121,18 @@ class Sampler:
         self._due = now + pause
         self._timer.arm(pause)
 
+    def _weigh(self, seconds: float) -> None:
+        self.spent_cpu += _WEIGHED * min(seconds, _MOST)
+
     def _next_pause(self, since: float) -> float:
-        for after, pause in _SLOWER:
-            if since > after:
-                self._least = max(self._least, pause)
-        if self._cost() > _AT_ONCE + _allowed(max(time.process_time() - self._cpu_before, _AWAKE * since)):
-            self.pause = min(_MORE * self.pause, _LONGEST)
-        else:
-            self.pause = max(self.pause / _MORE, self._least)
+        if not self.samples % _WEIGHED or self.pause > _SELDOM:
+            for after, pause in _SLOWER:
+                if since > after:
+                    self._least = max(self._least, pause)
+            if self._cost() > _AT_ONCE + _allowed(max(time.process_time() - self._cpu_before, _AWAKE * since)):
+                self.pause = min(_MORE * self.pause, _LONGEST)
+            else:
+                self.pause = max(self.pause / _MORE, self._least)
         self._place = (self._place + 1) % _DRAWN
         return self._pauses[self._place] * self.pause
 
@@ -144,9 +153,10 @@ class Sampler:
             if frame is not None and self._running:
                 self.seen(frame, self.pause + max(now - due, 0.0), now)
             del frame
+            if not self.samples % _WEIGHED:
+                self._weigh(time.thread_time() - cpu)
             self.samples += 1
             self.spent += time.perf_counter() - now
-            self.spent_cpu += time.thread_time() - cpu
             if self.raise_after is not None:
                 error, self.raise_after = self.raise_after, None
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(main or 0), ctypes.py_object(type(error)))

@@ -48,6 +48,7 @@ _GRACE = 1.0  # seconds that audits may take in any case: short programs are to 
 _NOTES = 256  # of one kind
 _NEVER = 1 << 62
 _EVALUATIONS = 6  # audits of what is played and not learned from
+_BEGUN = 24  # env calls after which what lives while it is played is looked at
 _PLAYED = 400  # env calls that one of them spans at most
 _LEFT_ALONE = 50  # env calls without an update, and twice as many as ever before: the program has gone over to playing
 _TELL_EVERY = 20.0  # seconds between two tellings of streams, modules and counts: kill -9 loses at most that
@@ -89,6 +90,7 @@ class Session:
         self.warned: list[Crash] = []
         self.just_acted_on: int | None = None  # the env call after which a network was last called to act
         self.on_audit: list[Callable[[Recording], None]] = []  # called before an audit is written
+        self.on_play: list[Callable[[Recording], None]] = []  # and some calls after an evaluation has begun
         self.on_event: list[Callable[[Event], None]] = []
         self.on_finish: list[Callable[[], None]] = []
         self.follower: Any = None  # makes readings of what is seen, see follow.py
@@ -278,6 +280,9 @@ class Session:
         if audit is not None and audit.evaluation is not None:
             if env is not audit.evaluation or self.log.calls - audit.first_call >= _PLAYED:
                 self._end()
+            elif self.log.calls - audit.first_call == _BEGUN:  # at its end the environment may be gone
+                for each in self.on_play:
+                    self._safely("evaluation", each, audit)
         elif audit is None and self.updates and not isinstance(env, Elsewhere) and self._is_evaluation(env):
             self._begin(evaluation=env)
             self._evaluations += 1

@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 
+from rldebug.capture.env_calls import Steady
 from rldebug.capture.sampler import Sampler
 from rldebug.capture.stacks import Stacks
 from rldebug.evidence.timing import FILE, as_plain
@@ -80,9 +81,7 @@ class Stopwatch:
         self._window_seconds = _WINDOW
         self._window_began = self._next_window = self._next_write = 0.0
         self._before = dict(self.counts)
-        # The environment that was stepped last, where nothing has happened or been seen since: then another step of it
-        # tells nothing new. Whoever finds it here may count the call, and be done.
-        self.steady: Any = None
+        self.steady = Steady()
         self._acted = False  # since the last update
         self._played = -1  # the environment that was stepped last
         self._iteration = "no"  # no, waits for an env step after an update, goes on, done
@@ -122,7 +121,8 @@ class Stopwatch:
         if kind != "reset" or self.first:  # before the first step it is part of the start
             thread.last = kind
         thread.events += 1
-        self.steady = None
+        if self.steady.ref is not None:
+            self.steady.end()
         if self._iteration == "goes on":
             self._keep(kind)
 
@@ -139,11 +139,12 @@ class Stopwatch:
             known = self.environments[env]
             known["steps"] += lanes
             known["calls"] += 1
-            if self._iteration != "goes on":
-                self.steady = known
+            self.steady.end()
+            self.steady.playing = None if self._iteration == "goes on" else known
 
     def count_steps(self) -> None:
-        """Those of which only the calls were counted, see `steady`."""
+        """Those of which only the calls were counted, see Steady."""
+        self.steady.end()
         for each in self.environments:
             untold = each["calls"] * each["lanes"] - each["steps"]
             each["steps"] += untold
@@ -221,7 +222,9 @@ class Stopwatch:
             self.sampler._running = False
 
     def _see(self, frame: FrameType, seconds: float, now: float) -> None:
-        main, self.steady = self.main, None
+        main = self.main
+        if self.steady.ref is not None:
+            self.steady.end()
         place = self.stacks.place(frame)
         main.saw(place, seconds, torch.is_grad_enabled(), under_way(self._main_ident or 0))
         if self._iteration == "goes on":

@@ -102,7 +102,8 @@ EVENTS: dict[str, str] = {
         "channels-first", "one-hot", "slice", "parts": tensors that make up one observation together, "alias": rows
         that nothing explains, just after the environment was called; "tag": computed from rows of another call; of a
         term "entered": its network changed them within; "none"); inputs, outputs: [{shape, dtype, attached}];
-        returns: type; line. arrays: rows (node ids, UNKNOWN = -1), input (rows, ≤ 64 columns) or input_stats (rows, 4:
+        returns: type; line; drew: of one that acts: torch's own generators went on meanwhile.
+        arrays: rows (node ids, UNKNOWN = -1), input (rows, ≤ 64 columns) or input_stats (rows, 4:
         min, max, mean, std) where it is wide, input1, input2 (further inputs, where narrow: the action of a critic),
         begun (of sequences: the state that each begins with, in its first row; NaN in the others),
         output0, output1, … (rows, ≤ 64 columns, or whole where they are few; tensors among the outputs, of a
@@ -116,7 +117,7 @@ EVENTS: dict[str, str] = {
         clip, line: as in capture.loss_terms.Term; reached: modules; match; strays: leaves beneath it that no network
         and no optimizer holds. arrays: those of the term (prediction, target, weight, ratio, logp, index, action …)
         and rows: node ids of the inputs of the network beneath, given: how many there were where only some of them are
-        learned from; spread (rows, several): the targets of each row, where
+        learned from, picked: which; spread (rows, several): the targets of each row, where
         each of several predictions is held against each of them""",
     "step": """optimizer.step. optimizer: its name; lr; grad_norm; change (norm of the step / norm of the weights);
         zeroed: whether gradients had been cleared since its last step (None: not known); without: number of parameter
@@ -265,11 +266,12 @@ THINGS: dict[str, str] = {
 }
 NOTES: dict[str, str] = {
     "seed": "what (torch, numpy, python, env, …), value, line, update, env_step",
-    "normalisers": """at the end of an audit, layers around environments that scale observations by what they have seen.
+    "normalisers": """at the end of an audit, and amid an evaluation, layers around environments that scale observations by what they have seen.
         audit, environments: [{stream, what, updates: whether it goes on counting, kept: which object the statistics
         are, count, mean, var}], rewards: the same of layers that scale rewards by returns, without mean and var, own:
-        layers of the program's own that keep arrays of the shape of an observation: [{stream, steps: of it so far,
-        what, path: where in the layer they lie, kept, arrays: {name: its elements}}]""",
+        layers of the program's own that keep arrays of the shape of an observation: [{stream, steps, resets: of it
+        so far, what, path: where in the layer they lie, kept, arrays: {name: its elements}, counts: {name: number
+        that lies beside them}}]""",
     "save": "torch.save: file, keys (of the top level), modules, optimizers: names of those whose state is in it, line",
     "load": "torch.load / load_state_dict: module or optimizer, line, update, strict, missing, unexpected",
     "thread": "thread or process started: what, line",

@@ -27,6 +27,7 @@ class Call:
     input: NDArray[np.float64] | None
     stats: NDArray[np.float64] | None  # of a wide input: min, max, mean, std of each row
     frames: NDArray[np.int64] | None = None  # the observations in each stack, where a row is one, while it acts
+    more: tuple[NDArray[np.float64], ...] = ()  # what was given beside it: other parts of the observation, an action
 
     @property
     def module(self) -> str:
@@ -72,7 +73,9 @@ def _call(audit: Audit, event: Event, part: slice, order: int, update: int, at: 
 
     frames = event.arrays.get("frames")
     stacks = None if frames is None or len(frames) != len(event.arrays["rows"]) else frames[part]
-    return Call(audit, event, order, update, at, event.arrays["rows"][part], of("input"), of("input_stats"), stacks)
+    more = tuple(each for each in map(of, ("input1", "input2")) if each is not None)
+    rows = event.arrays["rows"][part]
+    return Call(audit, event, order, update, at, rows, of("input"), of("input_stats"), stacks, more)
 
 
 def learning(script: Script) -> Iterator[Call]:

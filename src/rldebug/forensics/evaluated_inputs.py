@@ -46,11 +46,14 @@ class Given:
 
 
 def given(script: Script) -> tuple[list[Given], list[Given]]:
-    """By network: while acting for training, after the first update; and in evaluations."""
+    """By network: while acting for training, after the first update; and in evaluations.
+
+    In training also what another module made of the observations: one that scales them may be a network of its own.
+    """
     played = evaluation_streams(script)
     found: dict[tuple[str, bool], tuple[Event, list[NDArray[np.float64]], list[NDArray[np.float64]]]] = {}
     for call in calls_of(script):
-        if not call.event.get("acting") or call.input is None or not call.update or call.event["match"] == "tag":
+        if not call.event.get("acting") or call.input is None or not call.update:
             continue
         nodes, places = call.audit.nodes, call.places
         if nodes.obs.shape[1] != call.input.shape[1] or len(places) != len(call.input) or (places < 0).any():
@@ -59,6 +62,8 @@ def given(script: Script) -> tuple[list[Given], list[Given]]:
         if not np.isfinite(obs).all() or not np.isfinite(call.input).all():
             continue
         key = (call.module, int(nodes.stream[places[0]]) in played)
+        if call.event["match"] == "tag" and key[1]:
+            continue
         _, many, more = found.setdefault(key, (call.event, [], []))
         many.append(obs)
         more.append(np.asarray(call.input, dtype=np.float64))

@@ -23,6 +23,7 @@ from rldebug.forensics.trained_actions import equal, trained_actions
 Array = NDArray[np.float64]
 
 _DRAWS = 8  # numbers that are compared
+_SAMPLED = 0.1  # share of its steps in which it has drawn numbers; it may be tested in the same environment
 _RISING = 0.2  # share of neighbours that differ; the others are cut off
 
 
@@ -74,6 +75,7 @@ def _executed(script: Script) -> Iterator[Executed]:
         said: list[Array] = []
         action: list[Array] = []
         audits: list[int] = []
+        drew: list[bool] = []
         where = Where()
         for audit, outputs in outputs_of(script):
             for each in outputs:
@@ -88,6 +90,7 @@ def _executed(script: Script) -> Iterator[Executed]:
                 said.append(each.values[keep])
                 action.append(audit.nodes.action[places[keep]])
                 audits += [audit.number] * int(keep.sum())
+                drew += [bool(each.event.get("drew"))] * int(keep.sum())
                 where = where if where.line else each.event.where
         if not said:
             continue
@@ -96,7 +99,7 @@ def _executed(script: Script) -> Iterator[Executed]:
             continue
         low, high = _bounds(facts, done.shape[1])
         learned = list(_learned(script, name))
-        stored, itself = _stored(script), _draws_itself(script, name)
+        stored, itself = _stored(script), _draws_itself(script, name, float(np.mean(drew)) > _SAMPLED)
         for number, (way, mapped) in enumerate(_mapped(out, low, high)):
             sure = stored and len(learned) >= 3
             for given, said_then in learned[:8]:
@@ -105,8 +108,11 @@ def _executed(script: Script) -> Iterator[Executed]:
             yield Executed(name, mapped, done, np.array(audits), low, high, way, drawn, itself, sure, where)
 
 
-def _draws_itself(script: Script, name: str) -> bool:
+def _draws_itself(script: Script, name: str, drew: bool) -> bool:
     """Whether what it returns when it acts is a sample that was drawn within it, squashed or stretched."""
+    if drew:
+        # Something was drawn: the sample is what a critic is given in the actor's loss, and not the mean beside it.
+        return all(_rise_together(said, given) for given, said in list(_learned(script, name))[:8])
     for audit in script.audits:
         draws = [each for each in audit.events if each.kind == "sample" and {"result", "orders"} <= each.arrays.keys()]
         for call in audit.calls:

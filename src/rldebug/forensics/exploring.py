@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from rldebug.forensics.roles import roles_of
 from rldebug.forensics.target_next import chances
 
 _BLIND = 0.1  # calls that may have been made to act, for each step, without our knowing of which observation
+_AS_OFTEN = 0.9  # of steps, and of phases of learning, that environments have which are stepped in turn
 _STANDARD = frozenset(
     {
         "Linear",
@@ -88,21 +91,43 @@ def _argmax(output: NDArray[np.float64]) -> NDArray[np.int64]:
 @lru_cache(maxsize=8)
 def steps_of(script: Script) -> tuple[Steps, ...]:
     """Of each audit; empty where calls could not be told apart."""
-    stream = roles_of(script).stream
-    if stream is None or stream >= len(script.streams):
-        return ()
-    lanes = int(script.streams[stream].get("lanes") or 1)
+    streams = in_turn(script)
+    lanes = sum(int(each.get("lanes") or 1) for each in script.streams if int(each["index"]) in streams)
     found = []
     for audit in script.audits:
         nodes = audit.nodes
         if not len(nodes):
             continue
-        mine = np.flatnonzero((nodes.stream == stream) & nodes.acted & ~nodes.phantom & (nodes.phase >= audit.phase))
+        mine = np.flatnonzero(np.isin(nodes.stream, streams) & nodes.acted & ~nodes.phantom & (nodes.phase >= audit.phase))
         mine = mine[np.argsort(nodes.id[mine])][lanes:]
         if len(mine) < 8 or blind(script, audit, lanes) > _BLIND * len(mine) / lanes:
             continue
         found.append(_steps(script, audit, mine))
     return tuple(found)
+
+
+def in_turn(script: Script) -> list[int]:
+    """The environment that is learned from, with those that are stepped in turn with it: a list of environments."""
+    stream = roles_of(script).stream
+    main = next((each for each in script.streams if int(each["index"]) == stream), None)
+    if main is None:
+        return []
+    return [
+        int(each["index"])
+        for each in script.streams
+        if each is main
+        or (
+            all(each.get(name) == main.get(name) for name in ("name", "kind", "shape", "lanes"))
+            and each.get("learned")
+            and _alike(each, main, "steps")
+            and _alike(each, main, "phases")
+        )
+    ]
+
+
+def _alike(one: Mapping[str, Any], other: Mapping[str, Any], name: str) -> bool:
+    counts = int(one.get(name) or 0), int(other.get(name) or 0)
+    return min(counts) >= _AS_OFTEN * max(counts)
 
 
 def blind(script: Script, audit: Audit, lanes: int) -> int:
@@ -216,7 +241,7 @@ def lower_bound(hits: int, of: int, z: float = 2.6) -> float:
     """Of a share, by Wilson."""
     if not of:
         return 0.0
-    share = hits / of
+    share = min(max(hits / of, 0.0), 1.0)  # hits that are estimated, such as random actions, may be more than all
     centre = share + z * z / (2 * of)
     return float((centre - z * np.sqrt(share * (1 - share) / of + z * z / (4 * of * of))) / (1 + z * z / of))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,8 @@ def _trained(script: Script) -> Iterator[Trained]:
         rows = term.arrays.get("rows")
         if rows is None or not len(rows) or not len(audit.nodes) or term["kind"] not in ("policy", "regression"):
             continue
+        if _more_given(term):
+            continue
         places = audit.nodes.index(rows)
         sure = ~ambiguous(audit.nodes, places)
         width = audit.nodes.action.shape[1]
@@ -71,6 +74,21 @@ def _trained(script: Script) -> Iterator[Trained]:
         if action is None or len(action) != len(rows) or action.shape[1] != width or not sure.any():
             continue
         yield Trained(audit, term, places[sure], action[sure], discrete)
+
+
+def _more_given(term: Event) -> bool:
+    """Whether a network was given more rows than are learned from, and it is not known which these are: observations
+    and those that follow go through a critic together, with actions of which half were never executed."""
+    rows, count = term.arrays["rows"], int(term.get("rows") or 0)
+    if term["kind"] != "regression" or not 1 < count < len(rows):
+        return False
+    return bool(len(rows) % count or (rows.reshape(-1, count) != rows[:count]).any())
+
+
+def _picked(term: Event, given: NDArray[Any]) -> NDArray[Any]:
+    """Of all rows that a network was given, those that the term is about."""
+    places = term.arrays.get("picked")
+    return given if places is None or term.get("given") != len(given) else given[places]
 
 
 def _told_by_policy(script: Script) -> bool:
@@ -105,9 +123,11 @@ def _action(audit: Audit, term: Event, slices: list[Call]) -> tuple[NDArray[np.f
     wide = audit.nodes.obs.shape[1]
     rows = term.arrays["rows"]
     for call in reversed(slices):
-        if call.order < term.order and call.module in (term.get("reached") or ()) and np.array_equal(call.rows, rows):
-            assert call.input is not None
-            return _beside(audit.nodes, call, wide), False
+        if call.order >= term.order or call.module not in (term.get("reached") or ()):
+            continue
+        if np.array_equal(_picked(term, call.rows), rows):
+            found = _beside(audit.nodes, call, wide)
+            return None if found is None else _picked(term, found), False
     return None, False
 
 
@@ -117,6 +137,10 @@ def _second_input(script: Script, term: Event, asked: list[Output], width: int) 
     for each in reversed(asked):
         own = each.module in reached or script.modules.get(each.module, {}).get("inside") in reached
         action = next((given for given in each.more if given.shape[1:] == (width,)), None)
+        if action is not None and own and each.order <= term.order and "picked" in term.arrays:
+            if np.array_equal(_picked(term, each.rows), rows):
+                return _picked(term, action)
+            continue
         count = len(each.rows)
         if each.order > term.order or not own or action is None or not count or len(rows) % count:
             continue

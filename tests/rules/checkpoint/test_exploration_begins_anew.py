@@ -31,10 +31,14 @@ def program(folder: Any, fault: str, asks: bool = True) -> None:
             net.load_state_dict(kept["net"])
             opt.load_state_dict(kept["opt"])
             steps = 0 if fault == "from the beginning" else kept["steps"]
+            if fault == "of the whole":
+                whole = nn.ModuleDict({"net": net})  # made for the file, and never called
+                whole.load_state_dict({f"net.{key}": each for key, each in kept["net"].items()})
         target.load_state_dict(net.state_dict())
         obs, _ = env.reset()
         for _ in range(sitting):
-            greedy = random.random() > (1.0 if steps < 200 else 0.05)
+            rises = 0.45 if fault and half else 0.05  # by a schedule over the progress of a run that is longer now
+            greedy = random.random() > (1.0 if steps < 200 else rises)
             action = random.randrange(3)
             if greedy or asks:
                 with torch.no_grad():
@@ -69,6 +73,12 @@ def test_fires_where_the_counter_is_not_restored(tmp_path: Any, asks: bool) -> N
 @pytest.mark.parametrize("asks", [True, False])
 def test_quiet_where_the_schedule_goes_on(tmp_path: Any, asks: bool) -> None:
     quiet(ExplorationBeginsAnew(), watched(lambda: program(tmp_path, "", asks))[1])
+
+
+@pytest.mark.parametrize("asks", [True, False])
+@pytest.mark.parametrize("fault", ["rises", "of the whole"])
+def test_quiet_where_the_share_rises_and_stays_below_what_it_began_with(tmp_path: Any, fault: str, asks: bool) -> None:
+    quiet(ExplorationBeginsAnew(), watched(lambda: program(tmp_path, fault, asks))[1])
 
 
 def test_declines_where_nothing_was_loaded(tmp_path: Any) -> None:

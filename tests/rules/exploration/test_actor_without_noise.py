@@ -10,8 +10,8 @@ from tests.programs.actor_critic import script
 rule = ActorWithoutNoise()
 
 
-def silent():
-    return script(noise=lambda random, shape: 0.0)
+def silent(**how):
+    return script(noise=lambda random, shape: 0.0, **how)
 
 
 def with_draws(made, *, within):
@@ -44,3 +44,34 @@ def test_quiet_where_the_output_is_a_sample_already():
 
 def test_fires_where_a_sample_is_drawn_and_left():
     fires(rule, with_draws(silent(), within=False))
+
+
+def drawing(made, audits=(0, 1)):
+    """The actor has drawn numbers when it acted, by no distribution."""
+    return replace(
+        made,
+        audits=[
+            replace(
+                audit,
+                events=tuple(
+                    replace(each, detail={**each.detail, "drew": True})
+                    if audit.number in audits and each.kind == "call" and each["module"] == "actor" and each["acting"]
+                    else each
+                    for each in audit.events
+                ),
+            )
+            for audit in made.audits
+        ],
+    )
+
+
+def test_quiet_where_it_has_drawn_numbers_itself():
+    quiet(rule, drawing(silent()))
+
+
+def test_quiet_where_it_is_also_tested_at_its_mean():
+    quiet(rule, drawing(silent(), audits=(0,)))
+
+
+def test_fires_where_the_critic_is_given_another_output_than_what_is_executed():
+    fires(rule, drawing(silent(sample=lambda random, mean: mean + random.normal(size=mean.shape))))

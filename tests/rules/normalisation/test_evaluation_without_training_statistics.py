@@ -16,6 +16,7 @@ def seen(fault=""):
     [
         ("evaluation-env-bare", "NormalizeObservation around Tank in training"),
         ("evaluation-env-normalises-anew", "all of them its own"),
+        ("own-wrapper-counts-anew", "kept.count of Scaled says"),
         ("own-wrapper-normalises-anew", "kept.mean and kept.squares of Scaled move in training"),
     ],
 )

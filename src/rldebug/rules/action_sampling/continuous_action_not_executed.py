@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,10 +56,8 @@ class ContinuousActionNotExecuted(Rule):
     related: float = 0.3  # correlation of ranks that shows that it is this action, or was
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        stored: list[NDArray[np.float64]] = []
-        done: list[NDArray[np.float64]] = []
-        audits: set[int] = set()
-        where: Event | None = None
+        found: dict[str, _Rows] = {}  # by the bounds of the environment: each may have units of its own
+        bounds = [_bounds(each) for each in evidence.streams]
         width = None
         for batch in trained_actions(evidence):
             if batch.discrete or (width is not None and batch.action.shape[1] != width):
@@ -68,14 +67,22 @@ class ContinuousActionNotExecuted(Rule):
             if not keep.any():
                 continue
             width = batch.action.shape[1]
-            stored.append(batch.action[keep])
-            done.append(executed[keep])
-            audits.add(batch.audit.number)
-            where = where or batch.term
-        count = sum(len(each) for each in stored)
-        if count < self.rows or len(audits) < 2 or where is None:
-            raise NotEnough(f"{count} rows of losses could be traced to a continuous action")
-        mine, theirs = np.concatenate(stored), np.concatenate(done)
+            streams = batch.audit.nodes.stream[batch.places]
+            for stream in np.unique(streams[keep]).tolist():
+                mine = keep & (streams == stream)
+                rows = found.setdefault(bounds[stream] if stream < len(bounds) else "", _Rows(batch.term))
+                rows.stored.append(batch.action[mine])
+                rows.done.append(executed[mine])
+                rows.audits.add(batch.audit.number)
+        enough = [each for each in found.values() if len(each) >= self.rows and len(each.audits) >= 2]
+        if not enough:
+            raise NotEnough(f"{sum(map(len, found.values()))} rows of losses could be traced to a continuous action")
+        for each in enough:
+            yield from self._judged(each)
+
+    def _judged(self, rows: _Rows) -> Iterator[Finding]:
+        count = len(rows)
+        mine, theirs = np.concatenate(rows.stored), np.concatenate(rows.done)
         judged = [_order(mine[:, each], theirs[:, each]) for each in range(mine.shape[1])]
         told = [each for each in judged if each is not None]
         if not told or any(order >= self.in_order for order, _ in told):
@@ -86,7 +93,7 @@ class ContinuousActionNotExecuted(Rule):
         same = (np.abs(mine - theirs) <= 1e-4 * (1 + np.abs(theirs))).all(axis=1)
         yield self.finding(
             "the continuous action in the loss is not the one that was executed",
-            where=where.where,
+            where=rows.term.where,
             seen=f"equal in {int(same.sum())} of {count} rows; correlation of ranks {related:.2f}, where any "
             "scaling or clipping "
             "leaves 1",
@@ -94,6 +101,24 @@ class ContinuousActionNotExecuted(Rule):
             help="store the action that is given to env.step, after noise was added to it",
             confidence=0.93,
         )
+
+
+@dataclass(eq=False)
+class _Rows:
+    """Of one environment: actions as a loss holds them, and as they were executed."""
+
+    term: Event
+    stored: list[NDArray[np.float64]] = field(default_factory=list)
+    done: list[NDArray[np.float64]] = field(default_factory=list)
+    audits: set[int] = field(default_factory=set)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.stored))
+
+
+def _bounds(stream: Mapping[str, Any]) -> str:
+    facts = stream.get("facts") or {}
+    return json.dumps([facts.get("action_low"), facts.get("action_high")], default=str)
 
 
 def _order(mine: NDArray[np.float64], theirs: NDArray[np.float64]) -> tuple[float, float] | None:

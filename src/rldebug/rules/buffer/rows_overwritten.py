@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import Call, calls_of, recurrent
@@ -22,7 +24,7 @@ class RowsOverwritten(Rule):
 
     ## What it checks
     Batches that a network learns from, and those its targets are made of, hold as many different rows as there are
-    environments, again and again, while the observations it acts on differ from step to step.
+    environments, again and again, while inputs of the same form that are acted on differ from step to step.
 
     ## Why it matters
     The buffer remembers the newest observation only, once for each step. Whatever is learned is learned about that one.
@@ -63,19 +65,21 @@ class RowsOverwritten(Rule):
         size = lanes * (self.size if lanes < self.many else self.size // 2)
         thin, judged = 0, False
         for rows_of in (_numbers, _ranges, _shown):  # pictures are compared with pictures
-            by_audit: dict[int, list[bytes]] = {}
+            acted: dict[int, dict[int, list[bytes]]] = {}  # by form: a part of the observation may hardly ever change
             for call in _acting(evidence, beside):
-                by_audit.setdefault(call.audit.number, []).extend(rows_of(call))
-            seen = [each for rows in by_audit.values() for each in rows]
-            if len(set(seen)) < max(self.size, len(seen) // 4):
-                # Pictures come up again and again: those that are acted on in an audit are counted by themselves.
-                by_audit = {
-                    number: rows
-                    for number, rows in by_audit.items()
-                    if rows_of is _shown and len(set(rows)) >= max(self.size, self.more * lanes)
-                }
-            if not by_audit:
+                for each in rows_of(call):
+                    acted.setdefault(len(each), {}).setdefault(call.audit.number, []).append(each)
+            by_audit: set[tuple[int, int]] = set()
+            for form, audits in acted.items():
+                seen = [each for rows in audits.values() for each in rows]
                 thin = max(thin, len(set(seen)))
+                # Pictures come up again and again: those that are acted on in an audit are counted by themselves.
+                enough = len(set(seen)) >= max(self.size, len(seen) // 4)
+                for number, rows in audits.items():
+                    alone = rows_of is _shown and len(set(rows)) >= max(self.size, self.more * lanes)
+                    if enough or alone:
+                        by_audit.add((number, form))
+            if not by_audit:
                 continue
             judged = True
             groups: dict[tuple[str, str], list[tuple[Call, int]]] = {}
@@ -83,7 +87,7 @@ class RowsOverwritten(Rule):
                 rows = rows_of(call)
                 if call.event.get("acting") or len(rows) < size or call.event["match"] == "tag":
                     continue
-                if call.audit.number in by_audit and not recurrent(evidence, call.module):
+                if (call.audit.number, len(rows[0])) in by_audit and not recurrent(evidence, call.module):
                     groups.setdefault((call.module, str(call.event.get("line"))), []).append((call, len(set(rows))))
             found = list(self._judged(groups, lanes))
             if found:
@@ -126,14 +130,16 @@ def _beside(script: Script, stream: int) -> dict[int, int]:
 def _acting(script: Script, streams: Collection[int]) -> Iterator[Call]:
     for call in calls_of(script):
         places = call.places[call.known]
-        if call.event.get("acting") and len(places) and int(call.audit.nodes.stream[places[0]]) in streams:
+        if call.event["match"] == "tag" or not call.event.get("acting"):
+            continue  # what a network computed of an observation is none
+        if len(places) and int(call.audit.nodes.stream[places[0]]) in streams:
             yield call
 
 
 def _numbers(call: Call) -> list[bytes]:
-    """Narrow rows by the numbers in them."""
-    array = call.input
-    return [] if array is None or len(array) != len(call.rows) else [each.tobytes() for each in array]
+    """Narrow rows by the numbers in them, in all that the network is given."""
+    arrays = [each for each in (call.input, *call.more) if each is not None and len(each) == len(call.rows)]
+    return [] if call.input is None or not arrays else [each.tobytes() for each in np.concatenate(arrays, axis=1)]
 
 
 def _ranges(call: Call) -> list[bytes]:

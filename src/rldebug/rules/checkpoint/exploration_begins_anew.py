@@ -42,7 +42,8 @@ class ExplorationBeginsAnew(Rule):
     Save the number of steps with the weights, and go on from it.
 
     ## When it is fine
-    Where the second part is another task, which is to be explored from the beginning.
+    Where the second part is another task, which is to be explored from the beginning. A share that rises and stays
+    below what it was at first is not counted: a schedule over the progress of a longer run goes back a little.
 
     ## References
     Stable-Baselines3, *BaseAlgorithm.learn*: `reset_num_timesteps`.
@@ -59,7 +60,7 @@ class ExplorationBeginsAnew(Rule):
     first: int = 400  # after it, before a schedule has come down again
     fallen: float = 0.5  # share of random steps before, at most
     growth: float = 0.1  # beyond chance
-    begun: float = 0.7  # of the share at the beginning of the run: one that goes on may rise a little, and no more
+    begun: float = 0.8  # of the share in as long a stretch at the beginning: one that goes on may rise, and no more
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         read = sorted(
@@ -85,7 +86,8 @@ class ExplorationBeginsAnew(Rule):
             if min(len(before), len(after)) < self.steps or before.mean() > self.fallen:
                 continue
             low, high = upper_bound(int(before.sum()), len(before)), lower_bound(int(after.sum()), len(after))
-            if high < low + self.growth or after.mean() < self.begun * random[: self.first].mean():
+            beginning = random[updates <= self.part / 2 * update][: self.first]
+            if high < low + self.growth or len(beginning) < self.steps or after.mean() < self.begun * beginning.mean():
                 continue
             line = note.get("line")
             yield self.finding(
@@ -120,7 +122,7 @@ def _steps(script: Script, audit: Audit) -> Iterator[tuple[int, bool]]:
     lanes = len(set(zip(nodes.stream[mine].tolist(), nodes.lane[mine].tolist(), strict=True)))
     if not mine.any() or blind(script, audit, lanes) > _UNKNOWN * mine.sum() / lanes:
         return
-    asked = np.zeros(len(nodes), dtype=bool)
+    asked, unknown = np.zeros(len(nodes), dtype=bool), np.zeros(len(nodes), dtype=bool)
     best: NDArray[np.int64] = np.full(len(nodes), -1, dtype=np.int64)
     for event in audit.acting:
         rows, output = event.arrays.get("rows"), event.arrays.get("output0")
@@ -128,12 +130,15 @@ def _steps(script: Script, audit: Audit) -> Iterator[tuple[int, bool]]:
             continue
         places = nodes.index(rows)
         asked[places[places >= 0]] = True
-        if output is None or str(event["module"]) not in valued(script):
-            continue
-        values = per_action(script, output)
-        if len(values) != len(rows) or values.ndim != 2:
+        values = None
+        if output is not None and str(event["module"]) in valued(script):
+            values = per_action(script, output)
+        if values is None or len(values) != len(rows) or values.ndim != 2:
+            unknown[places[places >= 0]] = True
             continue
         best[places[places >= 0]] = values[places >= 0].argmax(axis=1)
+    if (mine & unknown & (best < 0)).any():
+        return  # whoever leaves out what was asked for counts what was not, and finds every step random
     # The first of each lane may have been asked for before the audit began.
     begun: set[tuple[int, int]] = set()
     for place in np.flatnonzero(mine).tolist():

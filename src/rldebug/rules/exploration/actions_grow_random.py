@@ -62,7 +62,7 @@ class ActionsGrowRandom(Rule):
         late, of_late, audits = epsilon.share(epsilon.update >= self.late * updates)
         if updates < self.updates or min(of_early, of_late) < self.steps or audits < self.audits:
             raise NotEnough(f"{of_early} early and {of_late} late steps were looked at, needs {self.steps}")
-        if lower_bound(late, of_late) < upper_bound(early, of_early) + self.growth:
+        if epsilon.factor * (lower_bound(late, of_late) - upper_bound(early, of_early)) < self.growth:
             return
         line = epsilon.line
         yield self.finding(

@@ -9,7 +9,7 @@ from typing import ClassVar
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
 from rldebug.forensics.epsilon import Epsilon, epsilon_of
-from rldebug.forensics.exploring import chance_agreement, discrete, lower_bound
+from rldebug.forensics.exploring import chance_agreement, discrete, lower_bound, upper_bound
 from rldebug.rule import NotEnough, Rule
 
 
@@ -54,6 +54,7 @@ class ActionsStayRandom(Rule):
     audits: int = 2  # among the late ones
     high: float = 0.6  # share of random steps
     decay: float = 0.15  # by which it may have fallen
+    growth: float = 0.25  # beyond chance, from which on it has grown
     each: int = 100  # steps, where every single one is random; and of them
     last: int = 12  # late ones
     learned: int = 200  # late rows of losses, whose actions must look random too
@@ -74,6 +75,8 @@ class ActionsStayRandom(Rule):
         agree, rows = chance_agreement(evidence, int(0.3 * updates))
         if rows < (40 if enough else self.learned) or agree > 1 / actions + 0.15:
             return
+        if enough and epsilon.factor * (lower_bound(late, of_late) - upper_bound(early, of_early)) >= self.growth:
+            return  # they grow random: another rule tells that
         if enough and (epsilon.factor * lower_bound(late, of_late) < self.high or last < first - self.decay):
             return
         line = epsilon.line

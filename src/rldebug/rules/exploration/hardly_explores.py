@@ -68,7 +68,8 @@ class HardlyExplores(Rule):
             return
         asked = np.concatenate([each.asked for each in epsilon.parts])
         random = np.where(epsilon.random & asked, epsilon.factor, epsilon.random)  # those that were asked for in vain
-        first, every = round(float(random[of_start].sum())), round(float(random.sum()))
+        first = min(round(float(random[of_start].sum())), int(of_start.sum()))
+        every = min(round(float(random.sum())), len(random))
         if upper_bound(first, int(of_start.sum()), z=1.3) > self.at_first:
             return
         if upper_bound(every, len(random)) > self.low or not every:

@@ -33,7 +33,8 @@ class EvaluationWithoutTrainingStatistics(Rule):
     The environment that is learned from scales observations by running statistics (VecNormalize, NormalizeObservation).
     One of the same kind, that is only played, has no such layer, and the network is given what it shows as it comes;
     or it has one that never got those statistics: it has counted nothing but what it showed itself. Of a wrapper of the
-    program's own: arrays of the shape of an observation, which move in training and never in the evaluation.
+    program's own: arrays of the shape of an observation, which move in training and never in the evaluation; or a
+    number beside them, which in both is that of the observations that just this environment has shown.
 
     ## Why it matters
     The policy is judged on inputs that it was never trained on. The score is that of another policy: often a bad one,
@@ -82,6 +83,7 @@ class EvaluationWithoutTrainingStatistics(Rule):
                 both = [(_of(each, mine), _of(each, test)) for each in notes]
                 seen = self._none(evidence, mine, test, both) or self._own(test, both)
                 seen = seen or self._still(mine, test, evidence.noted("normalisers"))
+                seen = seen or self._counted(mine, test, evidence.noted("normalisers"))
                 if seen:
                     yield self.finding(
                         "the evaluation does not normalise observations by the statistics of training",
@@ -156,6 +158,36 @@ class EvaluationWithoutTrainingStatistics(Rule):
                 )
         return ""
 
+    def _counted(self, mine: Stream, test: Stream, notes: Sequence[Normaliser]) -> str:
+        """A layer of the program's own that counts what it shows, after steps and after resets, and keeps arrays by
+        that. The one of the evaluation has counted nothing but its own."""
+        pairs = [
+            (ours, theirs)
+            for note in notes
+            for ours in note.get("own") or ()
+            for theirs in note.get("own") or ()
+            if _is(ours, mine) and _is(theirs, test) and all(ours[name] == theirs[name] for name in ("what", "path"))
+        ]
+        if not pairs or any(ours["kept"] == theirs["kept"] for ours, theirs in pairs):
+            return ""
+        ours, theirs = pairs[-1]
+        if int(theirs["steps"]) < self.steps:
+            return ""
+        before = [each for note in notes for each in note.get("own") or () if each["kept"] == ours["kept"]]
+        for name, count in (ours.get("counts") or {}).items():
+            other = (theirs.get("counts") or {}).get(name)
+            if other is None or count < max(self.counted, 2 * other) or min(_resets(ours), _resets(theirs)) < 2:
+                continue
+            if not all(_shown(each) == _near(each, name) for each in [*before, theirs]):
+                continue
+            if all(ours["arrays"].get(each) != theirs["arrays"].get(each) for each in ours["arrays"]):
+                where = f"{ours['path']}.{name}".strip(".")
+                return (
+                    f"{where} of {theirs['what']} says {other:.0f} in the evaluation, all of them observations of its "
+                    f"own; in training {count:.0f}"
+                )
+        return ""
+
     def _differ(self, ours: Normaliser, theirs: Normaliser) -> bool:
         if ours["mean"] is None or theirs["mean"] is None or len(ours["mean"]) != len(theirs["mean"]):
             return False
@@ -167,6 +199,21 @@ class EvaluationWithoutTrainingStatistics(Rule):
 
 def _is(told: Normaliser, stream: Stream) -> bool:
     return bool(told["stream"] == stream["index"])
+
+
+def _resets(told: Normaliser) -> int:
+    return int(told.get("resets") or 0)
+
+
+def _shown(told: Normaliser) -> int:
+    return int(told["steps"]) + _resets(told)
+
+
+def _near(told: Normaliser, name: str) -> int:
+    """The count, as the observations that were shown where it is off by little: the newest may be on its
+    way."""
+    count = (told.get("counts") or {}).get(name, -1.0)
+    return _shown(told) if abs(count - _shown(told)) < 2 else -1
 
 
 def _of(environments: list[Normaliser], stream: Stream) -> Normaliser | None:
