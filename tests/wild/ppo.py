@@ -17,6 +17,7 @@ FAULTS = {
     "product-clamped": "POL352",
     "old-log-prob-of-the-same-call": "POL353",
     "returns-are-advantages": "VAL368",
+    "returns-standardised": "VAL461",
     "reset-thrown-away": "BUF501",
     "no-entropy-in-loss": "ENT304",
 }
@@ -75,6 +76,8 @@ def program(fault: str = "") -> None:
         if fault == "returns-of-normalised-advantages":
             advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         returns = advantage if fault == "returns-are-advantages" else advantage + values
+        if fault == "returns-standardised":
+            returns = (returns - returns.mean()) / (returns.std() + 1e-8)
         flat = [each.flatten(0, 1) for each in (seen, actions, log_probs, advantage, returns)]
         for _ in range(4):
             for rows in torch.randperm(STEPS * LANES).split(64):

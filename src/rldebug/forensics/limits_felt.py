@@ -113,7 +113,7 @@ def _clock(stretches: list[_Stretch]) -> bool:
     if len({each.shape[1] for each in ended}) != 1 or not ended[0].shape[1]:
         return False
     here, there = np.concatenate(ended), np.concatenate(other)
-    here, there = (each[np.isfinite(each).all(axis=1)].astype(np.float64) for each in (here, there))
+    here, there = here[np.isfinite(here).all(axis=1)], there[np.isfinite(there).all(axis=1)]
     if len(here) < 4 or len(there) < 4:
         return False
     spread = there.std(axis=0)
