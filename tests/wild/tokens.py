@@ -15,7 +15,7 @@ FAULTS = {
     "end": "POL385",
     "itself": "POL386",
     "repelled": "POL451",
-    "reseeded": "SEE450",
+    "reseeded": "SEE455",
     "raw": "POL388",
     "axis": "ADV370",
     "first": "ADV371",

@@ -146,7 +146,9 @@ def _rounds(audit: Audit) -> list[Round]:
         critic = [made for each in inside if (made := _pass(*each, writings)) is not None]
         reference = _reference(writings, calls, before[0][0], first)
         if reference is None:  # asked beside the policy, for the loss
-            reference = _reference(writings, [each for each in calls if each.update == writings[0].update], first, until)
+            reference = _reference(
+                writings, [each for each in calls if each.update == writings[0].update], first, until
+            )
         found.append(Round(audit, writings, passes, held, critic, reference))
     return found
 

@@ -23,7 +23,14 @@ _AVERAGES = (
     "numpy.array", "numpy.asarray", "numpy.float64", "numpy.float32", "statistics.mean", "statistics.fmean",
     "statistics.median", "torch.tensor", "torch.as_tensor", "torch.stack", "numpy.stack",
 )  # fmt: skip
-_EMPTY = ("list", "deque", "collections.deque", "numpy.zeros", "numpy.empty", "torch.zeros")  # until something is put in
+_EMPTY = (
+    "list",
+    "deque",
+    "collections.deque",
+    "numpy.zeros",
+    "numpy.empty",
+    "torch.zeros",
+)  # until something is put in
 _THEMSELVES = ("mean", "sum", "item", "median", "astype", "tolist", "float", "double", "copy", "numpy", "cpu")
 _INFINITE = ("numpy.inf", "math.inf", "torch.inf")
 
@@ -92,7 +99,9 @@ def _lower(test: ast.expr) -> tuple[ast.expr, ast.expr] | None:
 
 def _remembered(node: ast.If, score: ast.expr, best: ast.expr) -> bool:
     return bool(dotted(best)) and any(
-        isinstance(each, ast.Assign) and any(dotted(target) == dotted(best) for target in each.targets) and same(each.value, score)
+        isinstance(each, ast.Assign)
+        and any(dotted(target) == dotted(best) for target in each.targets)
+        and same(each.value, score)
         for each in node.body
     )
 
@@ -165,7 +174,9 @@ def _of_call(source: Source, call: ast.Call, pick: int | None, depth: int) -> st
     if function is not None:
         return _together([_sum_of(source, each, pick, depth - 1) for each in returned(function)])
     name = library(source, call) or dotted(call.func)
-    if (name in _EMPTY and (name not in _AVERAGES or not call.args)) or (name == "float" and call.args and isinstance(constant(call.args[0]), str)):
+    if (name in _EMPTY and (name not in _AVERAGES or not call.args)) or (
+        name == "float" and call.args and isinstance(constant(call.args[0]), str)
+    ):
         return "plain"
     given = call.args[0] if call.args else None
     if name in _AVERAGES and given is not None:
@@ -187,4 +198,3 @@ def _pays(source: Source, node: ast.expr) -> bool:
     if isinstance(node, ast.Subscript) and constant(node.slice) == "r":
         return isinstance(node.value, ast.Subscript) and constant(node.value.slice) == "episode"
     return isinstance(node, ast.Name | ast.Attribute) and roles(source, node) == {"reward"}
-

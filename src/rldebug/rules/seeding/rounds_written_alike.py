@@ -42,7 +42,7 @@ class RoundsWrittenAlike(Rule):
     PyTorch, *Reproducibility*.
     """
 
-    code: ClassVar[str] = "SEE450"
+    code: ClassVar[str] = "SEE455"
     name: ClassVar[str] = "rounds-written-alike"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
