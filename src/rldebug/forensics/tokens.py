@@ -154,7 +154,7 @@ def _rounds(audit: Audit) -> list[Round]:
 
 
 def _reference(writings: Sequence[Writing], calls: Sequence[Event], begin: int, end: int) -> NDArray[np.float64] | None:
-    """The log-probs that a network that wrote nothing gives the written tokens, before anything was learned from them."""
+    """The log-probs that a network that wrote nothing gives the written tokens, before they are learned from."""
     asked = [each for each in calls if begin < each.order < end and not each["grad"] and "logp" in each.arrays]
     asked = [each for each in asked if len(writings) == 1 and each["module"] != writings[0].module]
     if not asked:

@@ -19,8 +19,8 @@ from rldebug.syntax.stepping import roles
 _SAVES = ("torch.save", "pickle.dump", "copy.deepcopy", "joblib.dump", "numpy.savez", "numpy.save")
 _KEEPS = ("save", "state_dict", "save_pretrained")  # methods of networks and agents of libraries
 _AVERAGES = (
-    "float", "sum", "round", "list", "tuple", "numpy.mean", "numpy.average", "numpy.median", "numpy.nanmean", "numpy.sum",
-    "numpy.array", "numpy.asarray", "numpy.float64", "numpy.float32", "statistics.mean", "statistics.fmean",
+    "float", "sum", "round", "list", "tuple", "numpy.mean", "numpy.average", "numpy.median", "numpy.nanmean",
+    "numpy.sum", "numpy.array", "numpy.asarray", "numpy.float64", "numpy.float32", "statistics.mean", "statistics.fmean",
     "statistics.median", "torch.tensor", "torch.as_tensor", "torch.stack", "numpy.stack",
 )  # fmt: skip
 _EMPTY = (
@@ -157,14 +157,13 @@ def _of_name(source: Source, node: ast.expr, pick: int | None, depth: int) -> st
     for binding in reaching(source, node):
         if isinstance(binding.node, ast.arg):
             found += [_sum_of(source, each, pick, depth - 1) for each in handed(source, binding.node)]
-        elif binding.value is None or len(binding.path) > 1 or binding.how not in ("assigned", "augmented", "looped"):
+            continue
+        op = binding.node.op if isinstance(binding.node, ast.AugAssign) else None
+        told = binding.value is not None and binding.how in ("assigned", "augmented", "looped")
+        if not told or binding.value is None or len(binding.path) > 1 or not isinstance(op, ast.Add | ast.Div | None):
             return "other"
-        elif binding.how == "augmented" and not isinstance(getattr(binding.node, "op", None), ast.Add | ast.Div):
-            return "other"
-        else:
-            within = binding.path[0] if binding.path else pick
-            divides = binding.how == "augmented" and isinstance(getattr(binding.node, "op", None), ast.Div)
-            found.append("plain" if divides else _sum_of(source, binding.value, within, depth - 1))
+        within = binding.path[0] if binding.path else pick
+        found.append("plain" if isinstance(op, ast.Div) else _sum_of(source, binding.value, within, depth - 1))
     found += [_sum_of(source, each, pick, depth - 1) for each in put_in(source, node)]
     return _together(found)
 
