@@ -20,8 +20,8 @@ _SAVES = ("torch.save", "pickle.dump", "copy.deepcopy", "joblib.dump", "numpy.sa
 _KEEPS = ("save", "state_dict", "save_pretrained")  # methods of networks and agents of libraries
 _AVERAGES = (
     "float", "sum", "round", "list", "tuple", "numpy.mean", "numpy.average", "numpy.median", "numpy.nanmean",
-    "numpy.sum", "numpy.array", "numpy.asarray", "numpy.float64", "numpy.float32", "statistics.mean", "statistics.fmean",
-    "statistics.median", "torch.tensor", "torch.as_tensor", "torch.stack", "numpy.stack",
+    "numpy.sum", "numpy.array", "numpy.asarray", "numpy.float64", "numpy.float32", "statistics.mean",
+    "statistics.fmean", "statistics.median", "torch.tensor", "torch.as_tensor", "torch.stack", "numpy.stack",
 )  # fmt: skip
 _EMPTY = (
     "list",
