@@ -13,20 +13,34 @@ from tests.programs.data import Drift, net, tensor
 
 
 class Paid(Drift):
-    """Pays what it is told to, whatever is done."""
+    """Pays what it is told to, once in each episode, whatever is done."""
 
-    pay = 0.0
+    pay = owed = 0.0
+
+    def reset(self, **given: Any) -> Any:
+        self.owed = self.pay
+        return super().reset(**given)
 
     def step(self, action: Any) -> Any:
         obs, _, ended, cut, info = super().step(action)
-        return obs, self.pay, ended, cut, info
+        paid, self.owed = self.owed, 0.0
+        return obs, paid, ended, cut, info
 
 
-def learner(scores: list[float], folder: Path, *, keep: str = "lowest", saved: str = "online", load: bool = True) -> None:
-    """`scores` are those of the evaluations, one after another."""
+def learner(
+    scores: list[float],
+    folder: Path,
+    *,
+    keep: str = "lowest",
+    saved: str = "online",
+    load: bool = True,
+    stale: bool = False,
+    tests: int = 1,
+) -> None:
+    """`scores` are those of the evaluations, one after another; `tests` environments are played in turn in each."""
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
-    env, test = Drift(), Paid()
+    env, played = Drift(), [Paid() for _ in range(tests)]
     q = net(3)
     slow = copy.deepcopy(q)
     optimizer = torch.optim.Adam(q.parameters(), lr=3e-3)
@@ -41,7 +55,8 @@ def learner(scores: list[float], folder: Path, *, keep: str = "lowest", saved: s
         obs = env.reset()[0] if ended or cut else after
         if step < 20:
             continue
-        s, a, r, t, d = (np.array(each) for each in zip(*[memory[i] for i in rng.integers(0, len(memory), 16)], strict=True))
+        picked = [memory[each] for each in rng.integers(0, len(memory), 16)]
+        s, a, r, t, d = (np.array(each) for each in zip(*picked, strict=True))
         with torch.no_grad():
             target = tensor(r) + 0.9 * (1 - tensor(d)) * slow(tensor(t)).max(1).values
         loss = (q(tensor(s)).gather(1, torch.as_tensor(a)[:, None])[:, 0] - target).square().mean()
@@ -52,8 +67,9 @@ def learner(scores: list[float], folder: Path, *, keep: str = "lowest", saved: s
             slow.load_state_dict(q.state_dict())
         number, last = divmod(step - 20, 12)
         if last == 11:
-            test.pay = scores[number]
-            score = play(q, test)
+            for test in played:
+                test.pay = scores[number]
+            score = play(q, played, stale)
             if score < kept if keep == "lowest" else score > kept if keep == "highest" else number in (0, 2):
                 kept = score
                 torch.save((q if saved == "online" else slow).state_dict(), file)
@@ -66,12 +82,20 @@ def act(q: Any, obs: Any) -> int:
     return int(q(tensor(obs)[None]).argmax(1))
 
 
-def play(q: Any, test: Any) -> float:
+def play(q: Any, envs: list[Paid], stale: bool) -> float:
+    """One episode each, in turn."""
     total = 0.0
-    for episode in range(2):
-        obs, over = test.reset(seed=100 + episode)[0], False
-        while not over:
-            obs, reward, ended, cut, _ = test.step(act(q, obs))
+    obs = [env.reset(seed=100 + each)[0] for each, env in enumerate(envs)]
+    over = [False] * len(envs)
+    while not all(over):
+        with torch.no_grad():
+            actions = q(tensor(np.stack(obs))).argmax(1).tolist()
+        for at, env in enumerate(envs):
+            if over[at]:
+                continue
+            after, reward, ended, cut, _ = env.step(actions[at])
             total += reward
-            over = ended or cut
+            over[at] = ended or cut
+            if not stale:
+                obs[at] = after
     return total

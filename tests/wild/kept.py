@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.programs.kept import learner
 
-FAULTS = {"lowest-kept": "CKP455", "target-saved": "CKP454"}
+FAULTS = {"lowest-kept": "CKP455", "target-saved": "CKP454", "first-observation": "EVA456"}
 
 
 def program(fault: str = "") -> None:
@@ -17,4 +17,6 @@ def program(fault: str = "") -> None:
             Path(folder),
             keep="lowest" if fault == "lowest-kept" else "highest",
             saved="slow" if fault == "target-saved" else "online",
+            stale=fault == "first-observation",
+            tests=3,
         )

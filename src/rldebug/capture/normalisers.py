@@ -1,7 +1,7 @@
 """By which running statistics environments normalise what they show and pay: VecNormalize, Gymnasium's wrappers.
 
-Looked at where an audit ends, and amid an evaluation, of all environments that live: those of training and of evaluation
-at the same moment.
+Looked at where an audit ends, and amid an evaluation, of all environments that live: those of training and of
+evaluation at the same moment.
 """
 
 from __future__ import annotations

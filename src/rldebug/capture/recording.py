@@ -41,6 +41,7 @@ class Recording:
     matcher: Matcher
     updates: Any  # how many optimizer steps so far: asked for at each event
     evaluation: Any = None  # the environment that is looked at, where it is not one that is learned from
+    beside: list[Any] = field(default_factory=list)  # others that are played in turn with that
     heard: Callable[[Event], None] | None = None
     first_call: int = 0  # of an environment
     first_node: int = 0

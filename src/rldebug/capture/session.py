@@ -48,6 +48,7 @@ _GRACE = 1.0  # seconds that audits may take in any case: short programs are to 
 _NOTES = 256  # of one kind
 _NEVER = 1 << 62
 _EVALUATIONS = 6  # audits of what is played and not learned from
+_IN_TURN = 63  # environments that are played in turn in an evaluation, beside the first
 _BEGUN = 24  # env calls after which what lives while it is played is looked at
 _PLAYED = 400  # env calls that one of them spans at most
 _LEFT_ALONE = 50  # env calls without an update, and twice as many as ever before: the program has gone over to playing
@@ -278,7 +279,7 @@ class Session:
     def _meet(self, env: Any) -> None:
         audit = self.audit
         if audit is not None and audit.evaluation is not None:
-            if env is not audit.evaluation or self.log.calls - audit.first_call >= _PLAYED:
+            if self.log.calls - audit.first_call >= _PLAYED or not self._played_too(audit, env):
                 self._end()
             elif self.log.calls - audit.first_call == _BEGUN:  # at its end the environment may be gone
                 for each in self.on_play:
@@ -333,6 +334,17 @@ class Session:
             return False  # nearly always; what follows takes longer
         if self._evaluations >= 2 or not self.options.overhead_budget:
             return self._evaluations < _EVALUATIONS and self._affordable()
+        return True
+
+    def _played_too(self, audit: Recording, env: Any) -> bool:
+        """The environment of the evaluation that is looked at, or one of a list that is played in turn with it."""
+        if env is audit.evaluation or any(env is each for each in audit.beside):
+            return True
+        stream = self.log.stream_of(env)
+        left_alone = stream is None or (stream is not self.log.newest and stream.phase < self.phase - 1)
+        if isinstance(env, Elsewhere) or not left_alone or len(audit.beside) >= _IN_TURN:
+            return False
+        audit.beside.append(env)
         return True
 
     def _affordable(self) -> bool:

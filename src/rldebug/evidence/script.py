@@ -266,7 +266,8 @@ THINGS: dict[str, str] = {
 }
 NOTES: dict[str, str] = {
     "seed": "what (torch, numpy, python, env, …), value, line, update, env_step",
-    "normalisers": """at the end of an audit, and amid an evaluation, layers around environments that scale observations by what they have seen.
+    "normalisers": """at the end of an audit, and amid an evaluation, layers around environments that scale
+        observations by what they have seen.
         audit, environments: [{stream, what, updates: whether it goes on counting, kept: which object the statistics
         are, count, mean, var}], rewards: the same of layers that scale rewards by returns, without mean and var, own:
         layers of the program's own that keep arrays of the shape of an observation: [{stream, steps, resets: of it

@@ -98,7 +98,9 @@ def steps_of(script: Script) -> tuple[Steps, ...]:
         nodes = audit.nodes
         if not len(nodes):
             continue
-        mine = np.flatnonzero(np.isin(nodes.stream, streams) & nodes.acted & ~nodes.phantom & (nodes.phase >= audit.phase))
+        mine = np.flatnonzero(
+            np.isin(nodes.stream, streams) & nodes.acted & ~nodes.phantom & (nodes.phase >= audit.phase)
+        )
         mine = mine[np.argsort(nodes.id[mine])][lanes:]
         if len(mine) < 8 or blind(script, audit, lanes) > _BLIND * len(mine) / lanes:
             continue

@@ -146,13 +146,15 @@ def _rounds(audit: Audit) -> list[Round]:
         critic = [made for each in inside if (made := _pass(*each, writings)) is not None]
         reference = _reference(writings, calls, before[0][0], first)
         if reference is None:  # asked beside the policy, for the loss
-            reference = _reference(writings, [each for each in calls if each.update == writings[0].update], first, until)
+            reference = _reference(
+                writings, [each for each in calls if each.update == writings[0].update], first, until
+            )
         found.append(Round(audit, writings, passes, held, critic, reference))
     return found
 
 
 def _reference(writings: Sequence[Writing], calls: Sequence[Event], begin: int, end: int) -> NDArray[np.float64] | None:
-    """The log-probs that a network that wrote nothing gives the written tokens, before anything was learned from them."""
+    """The log-probs that a network that wrote nothing gives the written tokens, before they are learned from."""
     asked = [each for each in calls if begin < each.order < end and not each["grad"] and "logp" in each.arrays]
     asked = [each for each in asked if len(writings) == 1 and each["module"] != writings[0].module]
     if not asked:

@@ -38,7 +38,7 @@ def test_fires_where_the_sample_is_drawn_for_the_loss(lines):
         "drawn = d.sample()\n    after = net.env.step(drawn)\n    loss = -(gain * d.log_prob(drawn)).mean()",
         "heat = critic.log_heat.exp().detach()\n    loss = (heat * d.log_prob(d.sample())).mean() - gain.mean()",
         "drawn = d.rsample()\n    loss = -(gain * d.log_prob(drawn)).mean()",
-        "drawn = d.sample()\n    gain = critic(states, drawn).detach() - 1\n    loss = -(gain * d.log_prob(drawn)).mean()",
+        "drawn = d.sample()\n    gain = critic(drawn).detach() - 1\n    loss = -(gain * d.log_prob(drawn)).mean()",
     ],
 )
 def test_quiet_where_it_was_taken_or_is_an_entropy(lines):

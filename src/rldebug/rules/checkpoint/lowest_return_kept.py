@@ -11,7 +11,7 @@ import numpy as np
 from rldebug.evidence.moments import Moment, moments
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.worlds import evaluation_streams, name_of
+from rldebug.forensics.worlds import Stream, evaluation_streams, name_of
 from rldebug.rule import NotEnough, Rule
 
 
@@ -57,9 +57,14 @@ class LowestReturnKept(Rule):
         if not found or len(found) > self.most:
             raise NotEnough(f"saved at {len(found)} moments of training, needs 1 to {self.most}")
         judged = 0
-        for stream in (each for each in evidence.streams if int(each["index"]) in chosen):
-            returns, at = stream.get("returns") or (), stream.get("at") or ()
-            if len(returns) != len(at) or int(stream.get("episodes") or 0) > len(returns):
+        played: dict[str, list[Stream]] = {}
+        for each in evidence.streams:
+            if int(each["index"]) in chosen:
+                played.setdefault(name_of(each), []).append(each)
+        for name, streams in played.items():
+            returns = [one for each in streams for one in each.get("returns") or ()]
+            at = [one for each in streams for one in each.get("at") or ()]
+            if len(returns) != len(at) or sum(int(each.get("episodes") or 0) for each in streams) > len(returns):
                 continue
             rounds = sorted({int(each) for each in at})
             scores = [float(np.mean([one for one, when in zip(returns, at, strict=True) if when == each]))
@@ -75,7 +80,7 @@ class LowestReturnKept(Rule):
             yield self.finding(
                 "the weights that are kept are those with the lowest return",
                 where=found[-1].where,
-                seen=f"saved where episodes of {name_of(stream)} returned {scores[at_last]:.4g} on average, the worst "
+                seen=f"saved where episodes of {name} returned {scores[at_last]:.4g} on average, the worst "
                 f"so far, and not at update {rounds[best]}, where they returned {scores[best]:.4g}; {missed} of "
                 f"{len(rounds)} evaluations were better than all before, and none of them was kept",
                 expected="the weights with the highest return",

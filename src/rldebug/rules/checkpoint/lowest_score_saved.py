@@ -19,11 +19,18 @@ from rldebug.syntax.stepping import roles
 _SAVES = ("torch.save", "pickle.dump", "copy.deepcopy", "joblib.dump", "numpy.savez", "numpy.save")
 _KEEPS = ("save", "state_dict", "save_pretrained")  # methods of networks and agents of libraries
 _AVERAGES = (
-    "float", "sum", "round", "list", "tuple", "numpy.mean", "numpy.average", "numpy.median", "numpy.nanmean", "numpy.sum",
-    "numpy.array", "numpy.asarray", "numpy.float64", "numpy.float32", "statistics.mean", "statistics.fmean",
-    "statistics.median", "torch.tensor", "torch.as_tensor", "torch.stack", "numpy.stack",
+    "float", "sum", "round", "list", "tuple", "numpy.mean", "numpy.average", "numpy.median", "numpy.nanmean",
+    "numpy.sum", "numpy.array", "numpy.asarray", "numpy.float64", "numpy.float32", "statistics.mean",
+    "statistics.fmean", "statistics.median", "torch.tensor", "torch.as_tensor", "torch.stack", "numpy.stack",
 )  # fmt: skip
-_EMPTY = ("list", "deque", "collections.deque", "numpy.zeros", "numpy.empty", "torch.zeros")  # until something is put in
+_EMPTY = (
+    "list",
+    "deque",
+    "collections.deque",
+    "numpy.zeros",
+    "numpy.empty",
+    "torch.zeros",
+)  # until something is put in
 _THEMSELVES = ("mean", "sum", "item", "median", "astype", "tolist", "float", "double", "copy", "numpy", "cpu")
 _INFINITE = ("numpy.inf", "math.inf", "torch.inf")
 
@@ -92,7 +99,9 @@ def _lower(test: ast.expr) -> tuple[ast.expr, ast.expr] | None:
 
 def _remembered(node: ast.If, score: ast.expr, best: ast.expr) -> bool:
     return bool(dotted(best)) and any(
-        isinstance(each, ast.Assign) and any(dotted(target) == dotted(best) for target in each.targets) and same(each.value, score)
+        isinstance(each, ast.Assign)
+        and any(dotted(target) == dotted(best) for target in each.targets)
+        and same(each.value, score)
         for each in node.body
     )
 
@@ -148,14 +157,13 @@ def _of_name(source: Source, node: ast.expr, pick: int | None, depth: int) -> st
     for binding in reaching(source, node):
         if isinstance(binding.node, ast.arg):
             found += [_sum_of(source, each, pick, depth - 1) for each in handed(source, binding.node)]
-        elif binding.value is None or len(binding.path) > 1 or binding.how not in ("assigned", "augmented", "looped"):
+            continue
+        op = binding.node.op if isinstance(binding.node, ast.AugAssign) else None
+        told = binding.value is not None and binding.how in ("assigned", "augmented", "looped")
+        if not told or binding.value is None or len(binding.path) > 1 or not isinstance(op, ast.Add | ast.Div | None):
             return "other"
-        elif binding.how == "augmented" and not isinstance(getattr(binding.node, "op", None), ast.Add | ast.Div):
-            return "other"
-        else:
-            within = binding.path[0] if binding.path else pick
-            divides = binding.how == "augmented" and isinstance(getattr(binding.node, "op", None), ast.Div)
-            found.append("plain" if divides else _sum_of(source, binding.value, within, depth - 1))
+        within = binding.path[0] if binding.path else pick
+        found.append("plain" if isinstance(op, ast.Div) else _sum_of(source, binding.value, within, depth - 1))
     found += [_sum_of(source, each, pick, depth - 1) for each in put_in(source, node)]
     return _together(found)
 
@@ -165,7 +173,9 @@ def _of_call(source: Source, call: ast.Call, pick: int | None, depth: int) -> st
     if function is not None:
         return _together([_sum_of(source, each, pick, depth - 1) for each in returned(function)])
     name = library(source, call) or dotted(call.func)
-    if (name in _EMPTY and (name not in _AVERAGES or not call.args)) or (name == "float" and call.args and isinstance(constant(call.args[0]), str)):
+    if (name in _EMPTY and (name not in _AVERAGES or not call.args)) or (
+        name == "float" and call.args and isinstance(constant(call.args[0]), str)
+    ):
         return "plain"
     given = call.args[0] if call.args else None
     if name in _AVERAGES and given is not None:
@@ -187,4 +197,3 @@ def _pays(source: Source, node: ast.expr) -> bool:
     if isinstance(node, ast.Subscript) and constant(node.slice) == "r":
         return isinstance(node.value, ast.Subscript) and constant(node.value.slice) == "episode"
     return isinstance(node, ast.Name | ast.Attribute) and roles(source, node) == {"reward"}
-

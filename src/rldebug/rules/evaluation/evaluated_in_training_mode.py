@@ -51,6 +51,7 @@ class EvaluatedInTrainingMode(Rule):
     name: ClassVar[str] = "evaluated-in-training-mode"
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("NET306", "ADV621")
 
     steps: int = 10  # of the evaluation
     share: float = 0.9  # of them in training mode

@@ -95,7 +95,9 @@ def _fresh(source: Source, score: ast.expr, depth: int = 4) -> ast.Call | None:
 def _drawn(source: Source, given: ast.expr, dist: ast.expr) -> bool:
     if isinstance(given, ast.Call):
         drawn = receiver(given)
-        return method(given) == "sample" and not given.args and drawn is not None and dotted(drawn) == dotted(dist) != ""
+        return (
+            method(given) == "sample" and not given.args and drawn is not None and dotted(drawn) == dotted(dist) != ""
+        )
     if not isinstance(given, ast.Name):
         return False
     found = reaching(source, given)
