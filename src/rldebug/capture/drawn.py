@@ -18,7 +18,7 @@ def random_state() -> tuple[bytes, int]:
 
 def _on_device() -> int:
     try:
-        if not torch.cuda.is_initialized():
+        if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             return 0
         return int(torch.cuda.default_generators[torch.cuda.current_device()].get_offset())
     except Exception:  # a graph is being captured, or torch is an older one
