@@ -20,7 +20,7 @@ class Walk:
         return self.place.copy(), float(self.place.sum()), self.count == 25, {}
 
 
-def q_learning(*, shifted=0, resampled=False, numbers=(0, 1)):
+def q_learning(*, shifted=0, resampled=False, numbers=(0, 1), dreamed=0):
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
     net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
@@ -39,6 +39,9 @@ def q_learning(*, shifted=0, resampled=False, numbers=(0, 1)):
             batch = torch.tensor(np.array([memory[each][0] for each in rows]), dtype=torch.float32)
             chosen = torch.tensor([memory[each - shifted][1] for each in rows])
             target = torch.tensor([memory[each][2] for each in rows], dtype=torch.float32)
+            if dreamed:  # what a model says of other actions, from the same observations
+                batch, chosen = torch.cat([batch, batch[:dreamed]]), torch.cat([chosen, 1 - chosen[:dreamed]])
+                target = torch.cat([target, torch.zeros(dreamed)])
             loss = (net(batch).gather(1, chosen[:, None])[:, 0] - target).square().mean()
             optimizer.zero_grad()
             loss.backward()
@@ -55,6 +58,14 @@ def test_fires_where_another_action_is_stored():
 
 def test_fires_where_actions_are_a_step_late():
     assert findings(lambda: q_learning(shifted=1), CODE)
+
+
+def test_quiet_where_rows_that_were_dreamed_stand_beside_the_others():
+    assert not findings(lambda: q_learning(dreamed=4), CODE)
+
+
+def test_fires_where_they_are_not_all_that_differs():
+    assert findings(lambda: q_learning(dreamed=4, shifted=1), CODE)
 
 
 def test_quiet_where_the_executed_action_is_stored():

@@ -14,6 +14,10 @@ from rldebug.forensics.roles import known_rows
 from rldebug.forensics.translated import meant, translation
 from rldebug.rule import NotEnough, Rule
 
+_CLEAN = 0.005  # share of rows of one part of a batch that differ, at most
+_MADE_UP = 0.3  # and of the other part, at least
+_ROWS = 100  # of the one part that are known
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedActionNotExecuted(Rule):
@@ -39,6 +43,7 @@ class TrainedActionNotExecuted(Rule):
 
     ## When it is fine
     Where a table or an offset stands between the two, and each number of the one always means the same of the other.
+    Rows that a model dreamed up, in a part of each batch that is theirs, are left out.
     Losses that are taken over all actions, or over actions of the current policy, choose no action and are not counted.
 
     ## References
@@ -60,6 +65,7 @@ class TrainedActionNotExecuted(Rule):
         compared = differing = 0
         worst = None
         pairs: list[tuple[np.ndarray, np.ndarray]] = []
+        sizes: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}  # of a batch: where in it, and whether it differs
         for audit, term in evidence.events("term"):
             index = term.arrays.get("index")
             ids = term.arrays.get("rows")
@@ -75,6 +81,7 @@ class TrainedActionNotExecuted(Rule):
             executed = audit.nodes.action[places, 0][done]
             chosen = np.asarray(index, dtype=np.float64)[keep][done]
             pairs.append((chosen, executed))
+            sizes.setdefault(len(ids), []).append((np.arange(len(ids))[keep][done], executed != chosen))
             compared += len(chosen)
             missed = int((executed != chosen).sum())
             differing += missed
@@ -86,6 +93,8 @@ class TrainedActionNotExecuted(Rule):
             table = translation(*(np.concatenate(each) for each in zip(*pairs, strict=True)))
             if table is not None and meant(evidence, table):
                 return
+            if _in_one_part(*(np.concatenate(each) for each in zip(*max(sizes.values(), key=len), strict=True))):
+                return
             yield self.finding(
                 "the loss is computed for actions that were not executed",
                 where=worst.where,
@@ -94,3 +103,19 @@ class TrainedActionNotExecuted(Rule):
                 help="store the action that is given to env.step beside the observation it was chosen from",
                 confidence=0.97,
             )
+
+
+def _in_one_part(place: np.ndarray, differs: np.ndarray) -> bool:
+    """Whether all that differs stands at one end of each batch: rows that were made up (a model's dream) are put beside
+    those that were remembered, from observations that occurred."""
+    seen = np.bincount(place).astype(np.float64)
+    wrong = np.bincount(place, weights=differs)
+    for rows, missed in ((seen, wrong), (seen[::-1], wrong[::-1])):
+        before, right = rows.cumsum(), missed.cumsum()
+        cuts = np.arange(1, len(rows) + 1)
+        clean = (before >= _ROWS) & (right <= _CLEAN * before) & (cuts >= len(rows) / 4) & (cuts <= len(rows) * 7 / 8)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            beyond = (missed.sum() - right) / (rows.sum() - before)
+        if (clean & (beyond >= _MADE_UP)).any():
+            return True
+    return False

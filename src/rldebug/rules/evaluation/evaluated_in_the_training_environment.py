@@ -92,7 +92,7 @@ def _is(source: Source, env: ast.expr, made: ast.expr) -> bool:
 
 
 def _renewed(source: Source, call: ast.Call, env: str) -> bool:
-    """Whether the environment is reset after a call, or its loop left, in the block where it stands or one around."""
+    """Whether the environment is reset after a call, or its loop left: in its own block or in one around that."""
     above: ast.AST | None = statement_of(source, call)
     while isinstance(above, ast.stmt) and not isinstance(above, (ast.For, ast.While, ast.FunctionDef)):
         if any(_resets(each, env) or isinstance(each, (ast.Break, ast.Return)) for each in _after(source, above)):
