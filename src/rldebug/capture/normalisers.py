@@ -118,7 +118,7 @@ def _like(value: Any, shape: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool) and bool(value >= 1)
 
 
 def _told(layer: Any, kept: Any) -> dict[str, Any]:
