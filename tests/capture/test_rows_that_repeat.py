@@ -7,7 +7,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from torch import nn
 
 from rldebug.capture.loss_terms import terms_of
-from rldebug.capture.matching import as_rows
+from rldebug.capture.ways import as_rows
 from tests.watched import watched
 
 

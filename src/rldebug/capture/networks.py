@@ -32,7 +32,7 @@ from rldebug.capture.matching import ROWS, to_numpy
 from rldebug.capture.modules import transformed
 from rldebug.capture.output_gradients import OutputGradients
 from rldebug.capture.place import users_line
-from rldebug.capture.recording import CELLS, WIDTH
+from rldebug.capture.recording import CELLS, WIDTH, Recording
 from rldebug.capture.row_tags import RowTags
 from rldebug.capture.stacked import answers_each, newest_frames
 from rldebug.capture.tokens import Tokens
@@ -166,7 +166,7 @@ class Networks:
         if not depth:
             self._outside.add(id(module))
         inputs = [each for each in tensors_in((with_tensors(args), kwargs)) if each.numel()]
-        rows, how = self._rows(inputs)
+        rows, how = self._rows(audit, inputs)
         parts = inputs if (whole := self._whole(inputs, how)) is not None else []
         inputs = inputs if whole is None else whole
         outputs = list(tensors_in(output))[:4]
@@ -255,7 +255,7 @@ class Networks:
             self._gradients.follow(name, outputs, count)
             self._tokens.follow(name, module.training, inputs, outputs)
 
-    def _rows(self, inputs: list[Tensor]) -> tuple[NDArray[np.int64], str]:
+    def _rows(self, audit: Recording, inputs: list[Tensor]) -> tuple[NDArray[np.int64], str]:
         found = None
         for place, each in enumerate(inputs):
             tagged = self._tags.get(id(each))
@@ -264,7 +264,7 @@ class Networks:
                     return tagged[1], "tag"
                 found = tagged[1]
                 break
-        rows, how = self.session.audit.rows(inputs)
+        rows, how = audit.rows(inputs)
         if how == "none" and inputs and (bent := self._activated.find(inputs[0])) is not None:
             return bent, "tag"
         # A state that is carried from step to step was computed from the rows of the step before: what stands first is

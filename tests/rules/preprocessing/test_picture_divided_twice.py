@@ -45,7 +45,7 @@ def in_parts(high: float, beside: float) -> Script:
     inputs = [{"shape": [16, 2], "dtype": "torch.float32"}, {"shape": [16, 2, 8, 8], "dtype": "torch.uint8"}]
     detail = {"module": "net", "match": "parts", "inputs": inputs, "grad": True}
     (audit,) = made.audits
-    call = Event(0, "call", 0, 0, detail, {"input": np.full((16, 2), beside)})
+    call = Event(0, "call", 0, 0, detail, {"narrow": np.full((16, 2), beside)})
     audit.__dict__["events"] = (call, *audit.events)
     return made
 
