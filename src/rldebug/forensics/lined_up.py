@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,14 @@ class _Looks:
         self.acted = np.append(nodes.acted & ~nodes.phantom, False)
         self.action = nodes.action[:, 0] if nodes.action.shape[1] == 1 else np.full(len(nodes), np.nan)
         self._look, self._action = np.append(self.look, UNKNOWN), np.append(self.action, np.nan)
+        self._known: dict[tuple[bytes, bytes, tuple[int, ...]], tuple[Ints, float]] = {}
+
+    def stretches(self, look: Ints, actions: Array, grid: Ints) -> tuple[Ints, float]:
+        """As `_stretches`; several losses are about the same rows, and each epoch again."""
+        key = look.tobytes(), actions.tobytes(), grid.shape
+        if key not in self._known:
+            self._known[key] = _stretches(self, look, actions, grid)
+        return self._known[key]
 
     def steps_like(self, look: int, action: float) -> Ints:
         fits = self.acted[:-1] & ((self.look == look) if look >= 0 else True)
@@ -80,6 +88,20 @@ class _Looks:
             fits = fits & (self._action[on] == action)
         return np.where(fits, on, UNKNOWN)
 
+    def goes_on(self, place: int, look: Ints, actions: Array) -> int:
+        """How many of these rows are the steps after one."""
+        onward, acted, looks, action = self._one_by_one
+        for count, (wanted, done) in enumerate(zip(look.tolist(), actions.tolist(), strict=True)):
+            place = onward[place]
+            if not acted[place] or (wanted >= 0 and looks[place] != wanted) or (done == done and action[place] != done):
+                return count
+        return len(look)
+
+    @cached_property
+    def _one_by_one(self) -> tuple[list[int], list[bool], list[int], list[float]]:
+        """As lists: one step at a time, these take a tenth of what arrays take."""
+        return self.onward.tolist(), self.acted.tolist(), self._look.tolist(), self._action.tolist()
+
 
 def _of_term(looks: _Looks, terms: Sequence[Event], term: Event) -> Ints | None:
     """Places of the steps that the rows of a term are; None where their order does not tell."""
@@ -94,7 +116,7 @@ def _of_term(looks: _Looks, terms: Sequence[Event], term: Event) -> Ints | None:
     actions = _actions(terms, term, ids)
     best: tuple[float, Ints] | None = None
     for grid in _grids(term, len(ids), looks):
-        found, share = _stretches(looks, look, actions, grid)
+        found, share = looks.stretches(look, actions, grid)
         if share >= _ALL and (best is None or share > best[0]):
             best = (share, found)
     return None if best is None else best[1]
@@ -151,21 +173,23 @@ def _stretches(looks: _Looks, look: Ints, actions: Array, grid: Ints) -> tuple[I
 
 def _longest(looks: _Looks, look: Ints, actions: Array) -> Ints:
     """The longest stretch of steps that begins like these rows. The newest of several that pay the same."""
-    begun = looks.steps_like(int(look[0]), float(actions[0]))
-    here, paths = begun, [begun]
-    for row in range(1, len(look)):
-        if not len(here):
-            break
-        on = looks.go_on(here, int(look[row]), float(actions[row]))
+    begun = here = looks.steps_like(int(look[0]), float(actions[0]))
+    rows = 1
+    while len(here) > 1 and rows < len(look):
+        on = looks.go_on(here, int(look[rows]), float(actions[rows]))
         keep = on >= 0
         if not keep.any():
             break
-        paths = [each[keep] for each in paths]
-        here = on[keep]
-        paths.append(here)
+        begun, here = begun[keep], on[keep]
+        rows += 1
+    if len(here) == 1:
+        rows += looks.goes_on(int(here[0]), look[rows:], actions[rows:])
     if not len(here):
         return np.empty(0, dtype=np.int64)
-    made = np.stack(paths)  # (rows, candidates)
+    made = np.empty((rows, len(begun)), dtype=np.int64)
+    made[0] = begun
+    for row in range(1, rows):
+        made[row] = looks.onward[made[row - 1]]
     if made.shape[1] > 1:
         nodes = looks.nodes
         kept = made[:, -1:]
