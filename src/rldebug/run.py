@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from rldebug.render.live import Live
 
 _REPORT = 3.0  # seconds that a report should take; rules that have not run by then are left out
-_RULES = 4.0  # seconds, at least, for the rules themselves: they take half of that, but for a busy machine
+_RULES = (
+    12.0  # seconds, at least, for the rules themselves. They mostly take one or two; what is found late is still found
+)
 
 
 def run(wishes: Wishes) -> NoReturn:

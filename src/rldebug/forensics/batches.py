@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ class Call:
     update: int  # optimizer steps before it
     at: int | None  # env calls before it; None where that was not recorded
     rows: NDArray[np.int64]
+    places: NDArray[np.int64]  # of the rows, among the audit's nodes
     input: NDArray[np.float64] | None
     stats: NDArray[np.float64] | None  # of a wide input: min, max, mean, std of each row
     frames: NDArray[np.int64] | None = None  # the observations in each stack, where a row is one, while it acts
@@ -33,11 +34,7 @@ class Call:
     def module(self) -> str:
         return str(self.event["module"])
 
-    @property
-    def places(self) -> NDArray[np.int64]:
-        return self.audit.nodes.index(self.rows)
-
-    @property
+    @cached_property
     def known(self) -> NDArray[np.bool_]:
         return self.places >= 0
 
@@ -54,19 +51,22 @@ def _split(audit: Audit, event: Event) -> Iterator[Call]:
     if rows is None:
         return
     orders, count = event.arrays.get("orders"), len(rows)
+    places = audit.nodes.index(rows)  # of all at once: a program that acts step by step makes thousands of calls
     if orders is None or len(orders) != count or not count:
-        yield _call(audit, event, slice(0, count), event.order, event.update, event.call)
+        yield _call(audit, event, places, slice(0, count), event.order, event.update, event.call)
         return
     updates, at = event.arrays.get("updates"), event.arrays.get("at")
     starts = np.flatnonzero(np.r_[True, orders[1:] != orders[:-1]])
     for start, end in zip(starts, np.r_[starts[1:], count], strict=True):
         yield _call(
-            audit, event, slice(int(start), int(end)), int(orders[start]),
+            audit, event, places, slice(int(start), int(end)), int(orders[start]),
             event.update if updates is None else int(updates[start]), None if at is None else int(at[start]),
         )  # fmt: skip
 
 
-def _call(audit: Audit, event: Event, part: slice, order: int, update: int, at: int | None) -> Call:
+def _call(
+    audit: Audit, event: Event, places: NDArray[np.int64], part: slice, order: int, update: int, at: int | None
+) -> Call:
     def of(name: str) -> NDArray[np.float64] | None:
         array = event.arrays.get(name)
         return None if array is None or array.ndim != 2 else np.asarray(array[part], dtype=np.float64)
@@ -75,7 +75,7 @@ def _call(audit: Audit, event: Event, part: slice, order: int, update: int, at: 
     stacks = None if frames is None or len(frames) != len(event.arrays["rows"]) else frames[part]
     more = tuple(each for each in map(of, ("input1", "input2")) if each is not None)
     rows = event.arrays["rows"][part]
-    return Call(audit, event, order, update, at, rows, of("input"), of("input_stats"), stacks, more)
+    return Call(audit, event, order, update, at, rows, places[part], of("input"), of("input_stats"), stacks, more)
 
 
 def learning(script: Script) -> Iterator[Call]:
@@ -99,17 +99,21 @@ def owned(script: Script, module: str) -> bool:
     return False
 
 
-def acting(script: Script, *, evaluation: bool = False) -> Iterator[Call]:
+@lru_cache(maxsize=8)
+def acting(script: Script, *, evaluation: bool = False) -> tuple[Call, ...]:
     """Calls on the current observations of the environment that is learned from; or of those that are not."""
     roles = roles_of(script)
-    for call in calls_of(script):
+
+    def is_one(call: Call) -> bool:
         if not call.event.get("acting"):
-            continue
+            return False
         places = call.places[call.known]
-        if len(places):
-            stream = int(call.audit.nodes.stream[places[0]])
-            if stream in roles.others if evaluation else stream == roles.stream:
-                yield call
+        if not len(places):
+            return False
+        stream = int(call.audit.nodes.stream[places[0]])
+        return stream in roles.others if evaluation else stream == roles.stream
+
+    return tuple(call for call in calls_of(script) if is_one(call))
 
 
 def step_number(nodes: Nodes, places: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -88,6 +88,21 @@ class World:
             self._ahead[n] = self._walked(n)
         return self._ahead[n]
 
+    def reached(self, n: int, id: int, action: float | None) -> frozenset[int]:
+        """What the n-th step on from such a row may show, where n steps were made."""
+        key = n, id, action
+        if key not in self._reached:
+            lengths = self.ahead(n).length
+            led = self.leading(n, id, action)
+            self._reached[key] = frozenset(
+                look for look, steps in led.items() if look >= 0 and (lengths[steps] == n).any()
+            )
+        return self._reached[key]
+
+    @cached_property
+    def _reached(self) -> dict[tuple[int, int, float | None], frozenset[int]]:
+        return {}
+
     def _walked(self, n: int) -> Ahead:
         count = len(self.id)
         at = np.arange(count)
@@ -273,13 +288,11 @@ def _looks(parts: Sequence[Nodes]) -> Ints:
 
 def shares(world: World, ids: Ints, index: Array | None, seen: Ints, n: int) -> tuple[float, int]:
     """Of how many rows the n-th step on may lead to what was seen there; and how many could be judged."""
-    ahead = world.ahead(n)
     hits = judged = 0
     for row, id in enumerate(ids.tolist()):
         if seen[row] < 0:
             continue
-        led = world.leading(n, id, None if index is None else float(index[row]))
-        whole = {look for look, steps in led.items() if look >= 0 and (ahead.length[steps] == n).any()}
+        whole = world.reached(n, id, None if index is None else float(index[row]))
         if not whole:
             continue
         judged += 1

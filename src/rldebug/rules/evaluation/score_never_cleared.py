@@ -108,9 +108,11 @@ def _of_one_episode(source: Source, call: ast.Call, loop: ast.AST) -> bool:
 def _averaged(source: Source, rows: ast.expr, call: ast.Call) -> bool:
     """Whether someone takes the mean of the list, or of its last part."""
     name = dotted(rows)
-    around = function_of(source, call) or source.tree
+    if not name:
+        return False
+    beside = {id(each) for each in ast.walk(function_of(source, call) or source.tree)}
     for each in calls(source):
-        if not name or not (within(around, each) or "." in name):
+        if id(each) not in beside and "." not in name:
             continue
         if library(source, each) in _MEANS and _is(argument(each, 0, "a"), name):
             return True
