@@ -16,6 +16,7 @@ FAULTS = {
     "density-without-deviation": "ACT355",
     "deviation-not-given-to-the-optimizer": "ACT356",
     "clipped-action-kept": "ACT357",
+    "rewards-discounted-before": "DIS352",
 }
 
 GAMMA, LAM, CLIP = 0.98, 0.95, 0.2
@@ -59,6 +60,8 @@ def path(fault, rewards, values, last):
     if fault == "values-swapped":
         one, other = other, one
     error = reward[:-1] + (LAM if fault == "lambda-in-the-td-error" else GAMMA) * one - other
+    if fault == "rewards-discounted-before":
+        reward = reward * GAMMA ** np.arange(len(reward), dtype=np.float32)
     return summed(error, LAM if fault == "carried-by-lambda" else GAMMA * LAM), summed(reward, GAMMA)[:-1]
 
 
