@@ -1,4 +1,4 @@
-"""Rewards are discounted by their time, and once more when they are summed."""
+"""Rewards are discounted by their time, and again as they are summed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rldebug.rule import Rule
 
 @dataclass(frozen=True, kw_only=True)
 class RewardDiscountedTwice(Rule):
-    """Rewards are discounted by their time, and once more when they are summed.
+    """Rewards are discounted by their time, and again as they are summed.
 
     ## What it checks
     Each target of a critic less γ times the target of the next step is the reward, times γ to the power of how many
