@@ -14,8 +14,12 @@ from tests.watched import watched
 
 
 def log_of(count: int, seed: int = 0) -> tuple[EnvLog, np.ndarray]:
-    log, env, rng = EnvLog(lambda: (0, 0), lambda env: None), object(), np.random.default_rng(seed)
-    seen = rng.normal(size=(count, 4)) * [1.0, 30.0, 0.01, 2.0] + [5.0, 0.0, 1.0, -3.0]
+    rng = np.random.default_rng(seed)
+    return logged(rng.normal(size=(count, 4)) * [1.0, 30.0, 0.01, 2.0] + [5.0, 0.0, 1.0, -3.0])
+
+
+def logged(seen: np.ndarray) -> tuple[EnvLog, np.ndarray]:
+    log, env = EnvLog(lambda: (0, 0), lambda env: None), object()
     log.reset(env, seen[0], None, 1)
     for each in seen[1:]:
         log.step(env, 0, each, 0.0, False, False, None)
@@ -43,6 +47,38 @@ def test_rows_that_are_cut_off_are_left_out() -> None:
     assert found is not None
     assert (found[found >= 0] == places[found >= 0]).all()
     assert (found >= 0).mean() > 0.5
+
+
+def test_the_greatest_number_that_occurs_is_not_taken_for_any_other() -> None:
+    rng = np.random.default_rng(3)
+    stock = rng.choice([0.0, 20.0, 40.0, 60.0], p=[0.1, 0.1, 0.3, 0.5], size=600)  # a full store is no limit of a clip
+    phase = rng.integers(12, size=600)
+    seen = np.stack([stock, rng.integers(3, size=600) * 4.0, np.sin(phase), np.cos(phase)], axis=1)
+    log, seen = logged(seen.astype(np.float32))
+    places = rng.integers(600, size=64)
+    found = Moving(log).find(normalised(seen[places], seen[:500]))
+    assert found is not None
+    assert (seen[found[found >= 0]] == seen[places[found >= 0]]).all()
+    assert (found >= 0).mean() > 0.7
+
+
+def test_of_observations_that_are_the_same_the_newest_is_meant_which_is_known_to_be_one_of_several() -> None:
+    log, seen = log_of(200)
+    log, seen = logged(np.concatenate([seen, seen]))
+    found = Moving(log).find(normalised(seen[:64], seen))
+    assert found is not None
+    assert (found == np.arange(64) + 200).all()
+
+
+def test_observations_that_differ_by_a_rounding_are_not_told_apart() -> None:
+    log, seen = log_of(200)
+    twins = seen.copy()
+    twins[:, 0] = np.nextafter(twins[:, 0].astype(np.float32), np.float32(np.inf))
+    log, seen = logged(np.concatenate([seen, twins[:100]]))
+    found = Moving(log).find(normalised(seen[80:144], seen))
+    assert found is not None
+    assert (found[:20] == -1).all()
+    assert (found[20:] == np.arange(100, 144)).all()
 
 
 def test_rows_of_nothing_that_was_observed_are_not_taken_for_others() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,14 +99,14 @@ class Moving:
 
     def _fit(self, rows: Array, factor: Array, shift: Array, spread: Array) -> Ints | None:
         size = np.abs(rows).max(axis=0)
-        edge = (np.abs(rows) >= size) & ((np.abs(rows) >= size).sum(axis=0) > 1)  # cut off at a limit
+        edge = (np.abs(rows) >= size) & ((np.abs(rows) >= size).sum(axis=0) > 1)  # cut off at a limit, perhaps
         live = spread > 0
         before: Ints | None = None
         for number in range(_ROUNDS):
-            near = self._nearest((rows - shift) / factor, live, spread, _FAR[min(number, len(_FAR) - 1)], edge)
+            wanted = Wanted.of(rows, factor, shift, edge, live)
+            near = self._nearest(wanted, _FAR[min(number, len(_FAR) - 1)] * spread[live])
             if (near >= 0).sum() < _LEAST // 2:
                 return None
-            off = np.abs(factor * self._obs[near] + shift - rows)
             if before is not None and np.array_equal(near, before):
                 break
             before = near
@@ -115,33 +116,61 @@ class Moving:
                 line = _line(self._obs[near[good], column], rows[good, column])
                 if line is not None:
                     factor[column], shift[column] = line
-        exact = (near >= 0) & ((off <= _EXACT * np.maximum(size, 1.0)) | edge | ~live).all(axis=1)
+        wanted = Wanted.of(rows, factor, shift, edge, live)
+        rounding = _EXACT * np.maximum(size, 1.0)[live] / np.maximum(np.abs(factor[live]), 1e-12)
+        off = wanted.off(self._obs[np.maximum(near, 0)][:, live], slice(None))
+        exact = (near >= 0) & (off <= rounding).all(axis=1)
         exact &= edge.sum(axis=1) < max(1, live.sum() // 2)
         if exact.mean() < _ENOUGH or exact.sum() < _LEAST // 2 or len(np.unique(near[exact])) < _LEAST // 2:
             return None
         self._last = factor, shift
-        return np.where(exact, self._ids[near], -1)
+        exact &= ~self._twins(near, exact, wanted, 2 * rounding)
+        return np.where(exact, self._newest(near), -1)
 
-    def _nearest(self, raw: Array, live: NDArray[np.bool_], spread: Array, far: float, edge: NDArray[np.bool_]) -> Ints:
+    def _newest(self, near: Ints) -> Ints:
+        """Of observations that are the very same the last one, as in every other way back: it is the one of which the
+        log remembers that there were others."""
+        nodes = [self.log.get(int(each)) for each in self._ids[near]]
+        ids = self.log.ids_of([0 if each is None else each.fp for each in nodes])
+        return np.where(ids >= 0, ids, self._ids[near])
+
+    def _nearest(self, wanted: Wanted, far: Array) -> Ints:
         """Of each row the place of the nearest observation; -1 where none is near."""
-        found = np.full(len(raw), -1, dtype=np.int64)
-        scaled, wanted = self._obs[:, live] / spread[live], raw[:, live] / spread[live]
-        free = edge[:, live]
-        # What differs most often tells best where to look.
-        by = int(np.argmax([len(np.unique(scaled[:512, each])) for each in range(scaled.shape[1])]))
-        order = np.argsort(scaled[:, by], kind="stable")
-        column = scaled[order, by]
-        low, high = (np.searchsorted(column, wanted[:, by] + each) for each in (-far, far))
-        for row in range(len(raw)):
-            if free[row, by] or not low[row] < high[row]:
-                continue
-            step = max(1, (high[row] - low[row]) // _CANDIDATES + 1) if high[row] - low[row] > _CANDIDATES else 1
-            places = order[low[row] : high[row] : step]
-            away = np.where(free[row], 0.0, np.abs(scaled[places] - wanted[row])).max(axis=1)
+        found = np.full(len(wanted.raw), -1, dtype=np.int64)
+        for row, places in self._within(wanted, far):
+            step = max(1, len(places) // _CANDIDATES + 1) if len(places) > _CANDIDATES else 1
+            places = places[::step]
+            away = (wanted.off(self._obs[places][:, wanted.live], row) / far).max(axis=1)
             best = int(away.argmin())
-            if away[best] <= far:
+            if away[best] <= 1.0:
                 found[row] = places[best]
         return found
+
+    def _twins(self, near: Ints, asked: NDArray[np.bool_], wanted: Wanted, far: Array) -> NDArray[np.bool_]:
+        """Of which rows another observation, not the very same, is as near: sin(t) and sin(t + 2π) are a rounding apart,
+        and what was done there may differ."""
+        found = np.zeros(len(near), dtype=bool)
+        for row, places in self._within(wanted, far):
+            if asked[row]:
+                others = self._obs[places][:, wanted.live]
+                same = (others == self._obs[near[row]][wanted.live]).all(axis=1)
+                found[row] = bool(((wanted.off(others, row) <= far).all(axis=1) & ~same).any())
+        return found
+
+    def _within(self, wanted: Wanted, far: Array) -> Iterator[tuple[int, Ints]]:
+        """Of each row the places of observations that may be near: by the element that tells best where to look, which
+        is the one that differs most often."""
+        obs = self._obs[:, wanted.live]
+        by = int(np.argmax([len(np.unique(obs[:512, each])) for each in range(obs.shape[1])]))
+        order = np.argsort(obs[:, by], kind="stable")
+        column = obs[order, by]
+        low, high = (
+            np.searchsorted(column, wanted.raw[:, by] + each * far[by], side=side)
+            for each, side in ((-1.0, "left"), (1.0, "right"))
+        )
+        for row in range(len(wanted.raw)):
+            if not wanted.free[row, by] and low[row] < high[row]:
+                yield row, order[low[row] : high[row]]
 
     def _look(self, width: int) -> None:
         """What was observed since the last time, as far as it is still remembered."""
@@ -159,6 +188,27 @@ class Moving:
         if self._obs.shape[1] == width:
             obs, ids = np.concatenate([self._obs, obs]), np.concatenate([self._ids, ids])
         self._obs, self._ids = obs[-KEPT:], ids[-KEPT:]
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What the observations of some rows must be, by one factor and shift for each element that varies."""
+
+    raw: Array
+    free: NDArray[np.bool_]  # cut off at a limit, perhaps: the observation may lie beyond
+    side: Array  # of that limit: +1 above, -1 below
+    live: NDArray[np.bool_]
+
+    @staticmethod
+    def of(rows: Array, factor: Array, shift: Array, edge: NDArray[np.bool_], live: NDArray[np.bool_]) -> Wanted:
+        factor, rows = factor[live], rows[:, live]
+        return Wanted((rows - shift[live]) / factor, edge[:, live], np.sign(rows) * np.sign(factor), live)
+
+    def off(self, obs: Array, rows: int | slice) -> Array:
+        """By how much observations differ from what those rows want, element by element."""
+        more = obs - self.raw[rows]
+        beyond = self.free[rows] & (more * self.side[rows] > 0)
+        return np.asarray(np.where(beyond, 0.0, np.abs(more)))
 
 
 def _line(x: Array, y: Array) -> tuple[float, float] | None:
