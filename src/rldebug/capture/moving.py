@@ -147,7 +147,7 @@ class Moving:
         return found
 
     def _twins(self, near: Ints, asked: NDArray[np.bool_], wanted: Wanted, far: Array) -> NDArray[np.bool_]:
-        """Of which rows another observation, not the very same, is as near: sin(t) and sin(t + 2π) are a rounding apart,
+        """Of which rows another observation, not the very same, is as near: sin(t), sin(t + 2π) are a rounding apart,
         and what was done there may differ."""
         found = np.zeros(len(near), dtype=bool)
         for row, places in self._within(wanted, far):
@@ -164,10 +164,8 @@ class Moving:
         by = int(np.argmax([len(np.unique(obs[:512, each])) for each in range(obs.shape[1])]))
         order = np.argsort(obs[:, by], kind="stable")
         column = obs[order, by]
-        low, high = (
-            np.searchsorted(column, wanted.raw[:, by] + each * far[by], side=side)
-            for each, side in ((-1.0, "left"), (1.0, "right"))
-        )
+        low = np.searchsorted(column, wanted.raw[:, by] - far[by], side="left")
+        high = np.searchsorted(column, wanted.raw[:, by] + far[by], side="right")
         for row in range(len(wanted.raw)):
             if not wanted.free[row, by] and low[row] < high[row]:
                 yield row, order[low[row] : high[row]]
