@@ -42,6 +42,7 @@ class Mark:
     twice: bool = False  # softmax of a softmax
     zeroed: bool = False  # softmax of scores that were multiplied by a mask of zeros and ones
     across: bool = False  # softmax over the rows of a batch, not over the actions
+    averaged: int = 0  # of a log-prob: it is the mean over so many elements of each row, not their sum
     of: Node | None = None  # the node that this mark was first given to
 
     def but(self, **changes: Any) -> Mark:

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from rldebug.capture.loss_forms import chosen_by_mask, difference_in, is_log_partition, squared, times_a_mask
+from rldebug.capture.loss_forms import (
+    averaged_elements,
+    chosen_by_mask,
+    difference_in,
+    is_log_partition,
+    squared,
+    times_a_mask,
+)
 from rldebug.capture.loss_mark import (
     MIX,
     NET,
@@ -227,6 +234,8 @@ class Marks:
             if chosen_by_mask(node):
                 return Mark("logp", picks=(("mask", node.next_functions[0][0]),), of=node)
             return Mark("kl" if first.shifted else "softsum", sign=first.sign, of=node)
+        if first.tag == "logp" and base_name(node) == "Mean":
+            first = first.but(averaged=averaged_elements(node))
         if first.tag == "logp" and base_name(node.next_functions[0][0]) == "Stack" and len(first.picks) > 1:
             return first if self.one_step(first.picks) else MIX
         if first.tag == "probs":

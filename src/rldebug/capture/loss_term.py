@@ -46,4 +46,5 @@ class Term:
     twice: bool = False  # log-probs of a softmax of a softmax
     zeroed: bool = False  # log-probs of scores that were multiplied by a mask of zeros and ones
     across: bool = False  # log-probs of a softmax over the rows of the batch
+    averaged: int = 0  # elements of each row that a log-prob is the mean over, and not the sum
     cut: bool = False  # more than `ROWS` rows, or a graph too long to be read to its end

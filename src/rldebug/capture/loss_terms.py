@@ -119,6 +119,7 @@ def _term(group: list[Piece], marks: Marks, values: Values, lines: bool) -> Trac
     term.shapes, term.attached, term.clip, term.inverted = one.shapes, one.attached, one.clip, one.inverted
     term.twice, term.bounded, term.pooled = first.mark.twice, first.other.get("product"), path.pooled
     term.zeroed, term.across = any(each.mark.zeroed for each in group), any(each.mark.across for each in group)
+    term.averaged = first.mark.averaged
     if "outer" in first.other:
         term.outer = math.copysign(1.0, first.other["outer"])
     term.nested, term.family, term.cut = path.nested or one.nested, one.family, rows > ROWS
