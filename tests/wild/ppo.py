@@ -20,6 +20,7 @@ FAULTS = {
     "returns-standardised": "VAL461",
     "reset-thrown-away": "BUF501",
     "no-entropy-in-loss": "ENT304",
+    "observations-lane-by-lane": "BUF342",
 }
 
 GAMMA, LAM, CLIP, ENTROPY_COEF = 0.97, 0.95, 0.2, 0.01
@@ -78,6 +79,8 @@ def program(fault: str = "") -> None:
         returns = advantage if fault == "returns-are-advantages" else advantage + values
         if fault == "returns-standardised":
             returns = (returns - returns.mean()) / (returns.std() + 1e-8)
+        if fault == "observations-lane-by-lane":
+            seen = seen.transpose(0, 1).reshape(STEPS, LANES, 4)
         flat = [each.flatten(0, 1) for each in (seen, actions, log_probs, advantage, returns)]
         for _ in range(4):
             for rows in torch.randperm(STEPS * LANES).split(64):

@@ -108,6 +108,6 @@ def _told_apart(audit: Audit, rows: NDArray[np.int64], taken: NDArray[np.float64
     """Rows that are surely those that they are taken for: by an action of real numbers, or by what was observed."""
     places = audit.nodes.index(rows)
     known = places >= 0
-    sure = known & (taken != np.round(taken)).any(axis=1)
+    sure: NDArray[np.bool_] = known & (taken != np.round(taken)).any(axis=1)
     sure[known] |= ~ambiguous(audit.nodes, places[known])
     return sure
