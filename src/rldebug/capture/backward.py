@@ -276,6 +276,7 @@ class Backward:
                     detail[name] /= scale
             detail["reached"] = self.session.registry.owners(set(term.parameters) & ids if asked else term.parameters)
             detail["sides"] = {side: self.session.registry.owners(own) for side, own in detail.get("sides", {}).items()}
+            detail["cut_off"] = self.session.registry.owners(detail["cut_off"])
             detail["match"] = match
             detail["strays"] = self._strays(term.parameters)
             audit.event("term", detail, arrays, update=audit.asked_at(detail["reached"], rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -56,6 +56,9 @@ class Marks:
 
     def of(self, node: Node | None) -> Mark | None:
         return None if node is None else self._marks.get(node, NET)
+
+    def all(self) -> Iterable[tuple[Node, Mark]]:
+        return self._marks.items()
 
     def layer_of(self, node: Node | None) -> Node | None:
         """The first layer beneath; None where there is none near."""

@@ -47,4 +47,7 @@ class Term:
     zeroed: bool = False  # log-probs of scores that were multiplied by a mask of zeros and ones
     across: bool = False  # log-probs of a softmax over the rows of the batch
     averaged: int = 0  # elements of each row that a log-prob is the mean over, and not the sum
+    entropies: tuple[int, ...] = ()  # choices of the distributions whose entropy stands in the same loss
+    unpicked: tuple[int, ...] = ()  # of those of them that nothing else is made of: of a policy, by a log-prob alone
+    cut_off: set[int] = field(default_factory=set)  # leaves of layers that a policy reads, and a regression trains
     cut: bool = False  # more than `ROWS` rows, or a graph too long to be read to its end

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from rldebug.capture import loss_nodes
 from rldebug.capture.loss_apart import Trace, tell_apart
+from rldebug.capture.loss_cut_off import cut_off
 from rldebug.capture.loss_kinds import rows_of
 from rldebug.capture.loss_mark import SQUARES
 from rldebug.capture.loss_marks import Marks
@@ -28,6 +29,7 @@ from rldebug.capture.loss_peel import pieces_of
 from rldebug.capture.loss_picks import picked, reordered
 from rldebug.capture.loss_rows import Rows
 from rldebug.capture.loss_term import ROWS, Term
+from rldebug.capture.loss_unpicked import unpicked
 from rldebug.capture.loss_values import Reach, Values
 from rldebug.capture.switch import Switchboard
 
@@ -81,6 +83,15 @@ def _terms(root: Node, output: int, lines: bool) -> list[Term]:
     if many or marks.cut:
         for each in terms:
             each.cut = True
+        return terms
+    for each in terms:
+        if each.kind == "policy":
+            each.cut_off = cut_off(each, terms, [group[0].node for group in groups])
+    chosen = [each for each in terms if each.kind == "policy" and "categorical" in each.family]
+    if chosen:
+        entropies, left_out = unpicked(marks)
+        for each in chosen:
+            each.entropies, each.unpicked = entropies, left_out
     return terms
 
 

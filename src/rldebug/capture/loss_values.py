@@ -28,7 +28,7 @@ from rldebug.capture.loss_nodes import (
 )
 
 # Where a layer keeps its input: which edge it came by, and the name it is saved under.
-_LAYER_INPUT = {
+LAYER_INPUT = {
     "Addmm": (1, "mat1"),
     "Mm": (0, "self"),
     "Bmm": (0, "self"),
@@ -268,7 +268,7 @@ class Reach:
             under = each.next_functions
             if name == "Cat" and len({following is None for following, _ in under}) == 2:
                 self.through = True
-            if name in _LAYER_INPUT or name == "Index":
+            if name in LAYER_INPUT or name == "Index":
                 given = _input_of(each, name, under)
                 if given is not None:
                     found.append(given)
@@ -286,7 +286,7 @@ def _input_of(node: Node, name: str, under: tuple[Edge, ...]) -> Tensor | None:
             return None
         indices = saved(node, "indices")
         return indices[0].detach() if indices and isinstance(indices[0], Tensor) else None
-    place, attribute = _LAYER_INPUT[name]
+    place, attribute = LAYER_INPUT[name]
     if place is not None and (place >= len(under) or under[place][0] is not None):
         return None
     given = saved(node, attribute)
