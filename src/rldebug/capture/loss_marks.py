@@ -145,7 +145,8 @@ class Marks:
             return shifted(node, one or two or NET)
         if name == "Sub" and one.tag in _LOGITS and is_log_partition(under[1][0], under[0][0]):
             zeroed = times_a_mask(under[0][0])
-            return Mark("table", of=node, twice=one.twice or one.tag == "probs", zeroed=zeroed)
+            twice, inner = (True, one.of) if one.tag == "probs" else (one.twice, one.inner)
+            return Mark("table", of=node, twice=twice, inner=inner, zeroed=zeroed)
         tags = {one.tag, two.tag}
         if tags <= {"net", "leaf"}:
             return NET

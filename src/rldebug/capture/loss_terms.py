@@ -149,6 +149,7 @@ def _term(group: list[Piece], marks: Marks, values: Values, lines: bool) -> Trac
     _reduce(term, group, divisors)
     if lines:
         term.line = line_of(first.other.get("top", first.node))
+        term.inner = None if first.mark.inner is None else line_of(first.mark.inner)
     _reach(term, group, read)
     picks = first.mark.picks
     heads = {marks.head_of(node) for family, node in picks if family == "normal"}
@@ -304,7 +305,7 @@ def _reach(term: Term, group: list[Piece], read: list[Rows]) -> None:
         steps = [rows.source or piece.node for piece, rows in zip(group, read, strict=False)]
         turned = [again.below(each, _BENEATH) for each in reversed(steps)]
         by_step = turned[::-1] if all(turned) else by_step
-    term.parameters, term.through = beneath.parameters, beneath.through
+    term.parameters, term.through, term.plain = beneath.parameters, beneath.through, beneath.plain
     term.inputs = _inputs(by_step, term.rows)
     if len(group) == 1:
         term.picks = _picked(reordered, read[0], group[0])

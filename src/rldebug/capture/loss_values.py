@@ -245,6 +245,7 @@ class Reach:
     def __init__(self) -> None:
         self.seen: set[Node] = set()
         self.parameters: set[int] = set()
+        self.plain: set[int] = set()  # those of them that are tensors and no more: no module lists them
         self.inputs: list[Tensor] = []
         self.through = False  # an output of one network is put beside data and given to the next
         self.cut = False
@@ -263,7 +264,10 @@ class Reach:
             each = todo.pop()
             name = base_name(each)
             if name == "AccumulateGrad":
-                self.parameters.add(id(each.variable))
+                leaf = each.variable
+                self.parameters.add(id(leaf))
+                if not isinstance(leaf, torch.nn.Parameter):
+                    self.plain.add(id(leaf))
                 continue
             under = each.next_functions
             if name == "Cat" and len({following is None for following, _ in under}) == 2:
