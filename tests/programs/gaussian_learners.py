@@ -9,7 +9,8 @@ import gymnasium as gym
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.distributions import Normal
+from torch.distributions import Beta, Distribution, Normal
+from torch.nn.functional import softplus
 
 
 class Drift(gym.Env[Any, Any]):
@@ -41,12 +42,18 @@ def same(action: Tensor) -> Tensor:
     return action
 
 
+def beta(mean: Tensor, deviation: Tensor) -> Distribution:
+    """Another distribution over as many numbers, of what would be means and deviations."""
+    return Beta(1.0 + softplus(mean), 1.0 + deviation)
+
+
 def learn(
     reduce: Callable[[Tensor], Tensor] = summed,
     changed: Callable[[Tensor], Tensor] = same,
     *,
     ratio: bool = False,
     apart: bool = False,
+    make: Callable[[Tensor, Tensor], Distribution] = Normal,
     seed: int | None = 0,
     updates: int = 12,
 ) -> None:
@@ -63,7 +70,7 @@ def learn(
         for _ in range(24):
             state = torch.as_tensor(obs)
             with torch.no_grad():
-                pi = Normal(policy(state), deviation.exp())
+                pi = make(policy(state), deviation.exp())
                 action = changed(pi.sample())
                 old.append(reduce(pi.log_prob(action)))
             obs, reward, _, over, _ = env.step(action.numpy())
@@ -74,7 +81,7 @@ def learn(
                 obs, _ = env.reset()
         taken, seen, paid = torch.stack(actions), torch.stack(states), torch.tensor(rewards, dtype=torch.float32)
         for _ in range(2 if ratio else 1):
-            pi, value = Normal(policy(seen), deviation.exp()), critic(seen)[:, 0]
+            pi, value = make(policy(seen), deviation.exp()), critic(seen)[:, 0]
             logp, advantage = reduce(pi.log_prob(taken)), paid - value.detach()
             if ratio:
                 now = torch.exp(logp - torch.stack(old))

@@ -36,6 +36,8 @@ class Agent:
         if not numbers:
             with torch.no_grad():
                 [each for each in self.policy.modules() if isinstance(each, nn.Linear)][-1].weight.mul_(4)
+        if bug in ("softmax in the network", "probabilities from the network"):
+            self.policy = nn.Sequential(self.policy, nn.Softmax(-1))
 
     def parameters(self) -> list[nn.Parameter]:
         return [*self.policy.parameters(), *([self.scale] if self.numbers else [])]
@@ -46,6 +48,8 @@ class Agent:
             return Normal(out, self.scale.exp().expand_as(out))
         if self.bug == "softmax over rows":
             return Categorical(probs=out.softmax(0))
+        if self.bug == "probabilities from the network":  # no bug
+            return Categorical(probs=out)
         if self.bug == "softmax twice":
             return Categorical(logits=out.softmax(-1))
         return Categorical(logits=out / (3 if acting and self.bug == "temperature" else 1))

@@ -20,6 +20,8 @@ FAULTS = {
     "returns-standardised": "VAL461",
     "reset-thrown-away": "BUF501",
     "no-entropy-in-loss": "ENT304",
+    "observations-lane-by-lane": "BUF342",
+    "softmax-in-the-network": "NET520",
 }
 
 GAMMA, LAM, CLIP, ENTROPY_COEF = 0.97, 0.95, 0.2, 0.01
@@ -43,6 +45,8 @@ def program(fault: str = "") -> None:
     torch.manual_seed(3)
     envs = [gym.make("CartPole-v1", max_episode_steps=100) for _ in range(LANES)]
     actor = nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 2))
+    if fault == "softmax-in-the-network":
+        actor.append(nn.Softmax(-1))
     critic = nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 1))
     parameters = [*actor.parameters(), *critic.parameters()]
     optimizer = torch.optim.Adam(parameters, lr=3e-3)
@@ -78,6 +82,8 @@ def program(fault: str = "") -> None:
         returns = advantage if fault == "returns-are-advantages" else advantage + values
         if fault == "returns-standardised":
             returns = (returns - returns.mean()) / (returns.std() + 1e-8)
+        if fault == "observations-lane-by-lane":
+            seen = seen.transpose(0, 1).reshape(STEPS, LANES, 4)
         flat = [each.flatten(0, 1) for each in (seen, actions, log_probs, advantage, returns)]
         for _ in range(4):
             for rows in torch.randperm(STEPS * LANES).split(64):

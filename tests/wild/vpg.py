@@ -15,6 +15,7 @@ FAULTS = {
     "divergence-of-the-same-call": "POL351",
     "density-without-deviation": "ACT355",
     "deviation-not-given-to-the-optimizer": "ACT356",
+    "deviation-is-a-tensor": "OPT520",
     "clipped-action-kept": "ACT357",
     "rewards-discounted-before": "DIS352",
 }
@@ -69,13 +70,16 @@ def network(size):
     return nn.Sequential(nn.Linear(3, 32), nn.Tanh(), nn.Linear(32, size))
 
 
-def program(fault: str = "") -> None:
+def program(fault: str = "", *, style: str = "") -> None:
+    """A style that is sound: "deviation-held-as-a-tensor"."""
     torch.manual_seed(1)
     env = Points()
     mean, critic = network(2), network(1)
     log_std = nn.Parameter(torch.full((2,), -0.5))
+    if fault == "deviation-is-a-tensor" or style == "deviation-held-as-a-tensor":
+        log_std = torch.full((2,), -0.5, requires_grad=True)
     held = list(mean.parameters())
-    if fault != "deviation-not-given-to-the-optimizer":
+    if fault not in ("deviation-not-given-to-the-optimizer", "deviation-is-a-tensor"):
         held.append(log_std)
     actor_optimizer = torch.optim.Adam(held, lr=3e-3)
     critic_optimizer = torch.optim.Adam(critic.parameters(), lr=3e-3)

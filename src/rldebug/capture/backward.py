@@ -276,8 +276,10 @@ class Backward:
                     detail[name] /= scale
             detail["reached"] = self.session.registry.owners(set(term.parameters) & ids if asked else term.parameters)
             detail["sides"] = {side: self.session.registry.owners(own) for side, own in detail.get("sides", {}).items()}
+            detail["cut_off"] = self.session.registry.owners(detail["cut_off"])
             detail["match"] = match
-            detail["strays"] = self._strays(term.parameters)
+            strays = self._strays(term.parameters)
+            detail["strays"], detail["plain"] = len(strays), len(strays & term.plain)
             audit.event("term", detail, arrays, update=audit.asked_at(detail["reached"], rows))
 
     def _scale_of(self, roots: list[Tensor]) -> float:
@@ -299,17 +301,17 @@ class Backward:
                 ]
         return missed
 
-    def _strays(self, ids: Iterable[int]) -> int:
+    def _strays(self, ids: Iterable[int]) -> set[int]:
         """Leaves beneath a term that are no part of a network, and that no optimizer holds."""
         registry = self.session.registry
         loose = {each for each in ids if not registry.owners((each,))}
         if not loose:
-            return 0
+            return loose
         for each in list(registry.optimizers.values()):
             optimizer = each()
             for group in optimizer.param_groups if optimizer is not None else ():
                 loose -= {id(parameter) for parameter in group["params"]}
-        return len(loose)
+        return loose
 
     def _follow_lines(self, site: tuple[str, str, int]) -> None:
         """After the first loss lines are recorded, until one comes round again: by then each was seen with them."""
@@ -426,7 +428,7 @@ def _describe_input(inputs: Sequence[Tensor], detail: dict[str, Any], arrays: di
 
 def _detail(term: Any) -> dict[str, Any]:
     """Everything of a term that is neither array nor tensor."""
-    apart = ("arrays", "inputs", "picks", "parameters")
+    apart = ("arrays", "inputs", "picks", "parameters", "plain")
     return {each.name: getattr(term, each.name) for each in dataclasses.fields(term) if each.name not in apart}
 
 

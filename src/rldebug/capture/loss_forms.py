@@ -98,6 +98,13 @@ def is_one_hot(chosen: Tensor) -> bool:
     return bool(((chosen == 0) | (chosen == 1)).all() & (chosen.sum(-1) == 1).all())
 
 
+def averaged_elements(node: Node) -> int:
+    """How many elements of each row a mean over the last axis alone goes over; 0 of any other."""
+    inner, dims = shape_of(*node.next_functions[0]), dimensions(saved(node, "dim"))
+    one = len(inner) > 1 and len(dims) == 1 and dims[0] % len(inner) == len(inner) - 1
+    return inner[-1] if one and inner[-1] > 1 else 0
+
+
 def picks_an_action(node: Node, name: str) -> bool:
     whole = shape_of(node.next_functions[0][0], node.next_functions[0][1])
     if name in ("Gather", "TakeAlongDim"):

@@ -40,8 +40,10 @@ class Mark:
     inverted: bool = False  # of a ratio: exp(old − new)
     clip: Clip | None = None  # of a ratio
     twice: bool = False  # softmax of a softmax
+    inner: Node | None = None  # the first of the two
     zeroed: bool = False  # softmax of scores that were multiplied by a mask of zeros and ones
     across: bool = False  # softmax over the rows of a batch, not over the actions
+    averaged: int = 0  # of a log-prob: it is the mean over so many elements of each row, not their sum
     of: Node | None = None  # the node that this mark was first given to
 
     def but(self, **changes: Any) -> Mark:
@@ -65,7 +67,8 @@ def bottom(node: Node, name: str) -> Mark:
             beneath = beneath.next_functions[0][0]
         twice = beneath is not None and base_name(beneath) == "Softmax"
         tag = "table" if name == "LogSoftmax" else "probs"
-        return Mark(tag, of=node, twice=twice, zeroed=times_a_mask(beneath), across=over_rows(node))
+        inner = beneath if twice else None
+        return Mark(tag, of=node, twice=twice, inner=inner, zeroed=times_a_mask(beneath), across=over_rows(node))
     return NET
 
 
@@ -77,7 +80,8 @@ def moved(node: Node, name: str, first: Mark | None) -> Mark:
     tag = "logp" if first.tag == "table" else "prob"
     across = first.across and picks_in_rows(node, name)
     picks = (("categorical", node),)
-    return Mark(tag, first.sign, picks, of=node, twice=first.twice, zeroed=first.zeroed, across=across)
+    twice, inner = first.twice, first.inner
+    return Mark(tag, first.sign, picks, of=node, twice=twice, inner=inner, zeroed=first.zeroed, across=across)
 
 
 def negated(node: Node, here: Mark) -> Mark:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
 
-from rldebug.capture.loss_forms import chosen_by_mask, difference_in, is_log_partition, squared, times_a_mask
+from rldebug.capture.loss_forms import (
+    averaged_elements,
+    chosen_by_mask,
+    difference_in,
+    is_log_partition,
+    squared,
+    times_a_mask,
+)
 from rldebug.capture.loss_mark import (
     MIX,
     NET,
@@ -49,6 +56,9 @@ class Marks:
 
     def of(self, node: Node | None) -> Mark | None:
         return None if node is None else self._marks.get(node, NET)
+
+    def all(self) -> Iterable[tuple[Node, Mark]]:
+        return self._marks.items()
 
     def layer_of(self, node: Node | None) -> Node | None:
         """The first layer beneath; None where there is none near."""
@@ -135,7 +145,8 @@ class Marks:
             return shifted(node, one or two or NET)
         if name == "Sub" and one.tag in _LOGITS and is_log_partition(under[1][0], under[0][0]):
             zeroed = times_a_mask(under[0][0])
-            return Mark("table", of=node, twice=one.twice or one.tag == "probs", zeroed=zeroed)
+            twice, inner = (True, one.of) if one.tag == "probs" else (one.twice, one.inner)
+            return Mark("table", of=node, twice=twice, inner=inner, zeroed=zeroed)
         tags = {one.tag, two.tag}
         if tags <= {"net", "leaf"}:
             return NET
@@ -227,6 +238,8 @@ class Marks:
             if chosen_by_mask(node):
                 return Mark("logp", picks=(("mask", node.next_functions[0][0]),), of=node)
             return Mark("kl" if first.shifted else "softsum", sign=first.sign, of=node)
+        if first.tag == "logp" and base_name(node) == "Mean":
+            first = first.but(averaged=averaged_elements(node))
         if first.tag == "logp" and base_name(node.next_functions[0][0]) == "Stack" and len(first.picks) > 1:
             return first if self.one_step(first.picks) else MIX
         if first.tag == "probs":

@@ -36,6 +36,7 @@ class Term:
     inputs: list[Tensor] = field(default_factory=list)  # data that the first layers beneath took in: never stored
     picks: tuple[int, Array] | None = None  # how many rows went in, and which of them are those of the arrays
     parameters: set[int] = field(default_factory=set)  # id() of the leaves beneath
+    plain: set[int] = field(default_factory=set)  # those that are no nn.Parameter
     sides: dict[str, list[int]] = field(default_factory=dict)  # those beneath the target or the weight alone
     steps: int = 1  # how many terms of the same form, one per step, were put together here
     inverted: bool = False  # the ratio is exp(old − new)
@@ -44,6 +45,11 @@ class Term:
     bounded: Clip | None = None  # bounds on ratio · weight, where that is clipped instead
     pooled: int = 0  # weights per row that met what was reduced already, and only enter through their sum
     twice: bool = False  # log-probs of a softmax of a softmax
+    inner: tuple[str, int] | None = None  # where the first of the two is written
     zeroed: bool = False  # log-probs of scores that were multiplied by a mask of zeros and ones
     across: bool = False  # log-probs of a softmax over the rows of the batch
+    averaged: int = 0  # elements of each row that a log-prob is the mean over, and not the sum
+    entropies: tuple[int, ...] = ()  # choices of the distributions whose entropy stands in the same loss
+    unpicked: tuple[int, ...] = ()  # of those of them that nothing else is made of: of a policy, by a log-prob alone
+    cut_off: set[int] = field(default_factory=set)  # leaves of layers that a policy reads, and a regression trains
     cut: bool = False  # more than `ROWS` rows, or a graph too long to be read to its end

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from rldebug.capture import loss_nodes
 from rldebug.capture.loss_apart import Trace, tell_apart
+from rldebug.capture.loss_cut_off import cut_off
 from rldebug.capture.loss_kinds import rows_of
 from rldebug.capture.loss_mark import SQUARES
 from rldebug.capture.loss_marks import Marks
@@ -28,6 +29,7 @@ from rldebug.capture.loss_peel import pieces_of
 from rldebug.capture.loss_picks import picked, reordered
 from rldebug.capture.loss_rows import Rows
 from rldebug.capture.loss_term import ROWS, Term
+from rldebug.capture.loss_unpicked import unpicked
 from rldebug.capture.loss_values import Reach, Values
 from rldebug.capture.switch import Switchboard
 
@@ -81,6 +83,15 @@ def _terms(root: Node, output: int, lines: bool) -> list[Term]:
     if many or marks.cut:
         for each in terms:
             each.cut = True
+        return terms
+    for each in terms:
+        if each.kind == "policy":
+            each.cut_off = cut_off(each, terms, [group[0].node for group in groups])
+    chosen = [each for each in terms if each.kind == "policy" and "categorical" in each.family]
+    if chosen:
+        entropies, left_out = unpicked(marks)
+        for each in chosen:
+            each.entropies, each.unpicked = entropies, left_out
     return terms
 
 
@@ -119,6 +130,7 @@ def _term(group: list[Piece], marks: Marks, values: Values, lines: bool) -> Trac
     term.shapes, term.attached, term.clip, term.inverted = one.shapes, one.attached, one.clip, one.inverted
     term.twice, term.bounded, term.pooled = first.mark.twice, first.other.get("product"), path.pooled
     term.zeroed, term.across = any(each.mark.zeroed for each in group), any(each.mark.across for each in group)
+    term.averaged = first.mark.averaged
     if "outer" in first.other:
         term.outer = math.copysign(1.0, first.other["outer"])
     term.nested, term.family, term.cut = path.nested or one.nested, one.family, rows > ROWS
@@ -137,6 +149,7 @@ def _term(group: list[Piece], marks: Marks, values: Values, lines: bool) -> Trac
     _reduce(term, group, divisors)
     if lines:
         term.line = line_of(first.other.get("top", first.node))
+        term.inner = None if first.mark.inner is None else line_of(first.mark.inner)
     _reach(term, group, read)
     picks = first.mark.picks
     heads = {marks.head_of(node) for family, node in picks if family == "normal"}
@@ -292,7 +305,7 @@ def _reach(term: Term, group: list[Piece], read: list[Rows]) -> None:
         steps = [rows.source or piece.node for piece, rows in zip(group, read, strict=False)]
         turned = [again.below(each, _BENEATH) for each in reversed(steps)]
         by_step = turned[::-1] if all(turned) else by_step
-    term.parameters, term.through = beneath.parameters, beneath.through
+    term.parameters, term.through, term.plain = beneath.parameters, beneath.through, beneath.plain
     term.inputs = _inputs(by_step, term.rows)
     if len(group) == 1:
         term.picks = _picked(reordered, read[0], group[0])

@@ -28,7 +28,7 @@ from rldebug.capture.loss_nodes import (
 )
 
 # Where a layer keeps its input: which edge it came by, and the name it is saved under.
-_LAYER_INPUT = {
+LAYER_INPUT = {
     "Addmm": (1, "mat1"),
     "Mm": (0, "self"),
     "Bmm": (0, "self"),
@@ -245,6 +245,7 @@ class Reach:
     def __init__(self) -> None:
         self.seen: set[Node] = set()
         self.parameters: set[int] = set()
+        self.plain: set[int] = set()  # those of them that are tensors and no more: no module lists them
         self.inputs: list[Tensor] = []
         self.through = False  # an output of one network is put beside data and given to the next
         self.cut = False
@@ -263,12 +264,15 @@ class Reach:
             each = todo.pop()
             name = base_name(each)
             if name == "AccumulateGrad":
-                self.parameters.add(id(each.variable))
+                leaf = each.variable
+                self.parameters.add(id(leaf))
+                if not isinstance(leaf, torch.nn.Parameter):
+                    self.plain.add(id(leaf))
                 continue
             under = each.next_functions
             if name == "Cat" and len({following is None for following, _ in under}) == 2:
                 self.through = True
-            if name in _LAYER_INPUT or name == "Index":
+            if name in LAYER_INPUT or name == "Index":
                 given = _input_of(each, name, under)
                 if given is not None:
                     found.append(given)
@@ -286,7 +290,7 @@ def _input_of(node: Node, name: str, under: tuple[Edge, ...]) -> Tensor | None:
             return None
         indices = saved(node, "indices")
         return indices[0].detach() if indices and isinstance(indices[0], Tensor) else None
-    place, attribute = _LAYER_INPUT[name]
+    place, attribute = LAYER_INPUT[name]
     if place is not None and (place >= len(under) or under[place][0] is not None):
         return None
     given = saved(node, attribute)

@@ -115,7 +115,9 @@ EVENTS: dict[str, str] = {
         a GradScaler, or 1); terms: number of `term` events that follow. No arrays""",
     "term": """one additive part of the loss before it. kind, coefficient, reduction, op, rows, shapes, attached,
         clip, line: as in capture.loss_terms.Term; reached: modules; match; strays: leaves beneath it that no network
-        and no optimizer holds. arrays: those of the term (prediction, target, weight, ratio, logp, index, action …)
+        and no optimizer holds; plain: how many of those are no nn.Parameter; cut_off: modules with layers that a
+        policy reads, and a regression trains. arrays: those of the term (prediction, target, weight, ratio, logp,
+        index, action …)
         and rows: node ids of the inputs of the network beneath, given: how many there were where only some of them are
         learned from, picked: which; spread (rows, several): the targets of each row, where
         each of several predictions is held against each of them""",

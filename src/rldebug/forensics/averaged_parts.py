@@ -1,7 +1,9 @@
 """Policy losses in which the log-prob of an action of several numbers is the mean over its numbers, not their sum.
 
-Where a ratio is made of it, the log-prob of each row is computed anew from action, mean and deviation. Without a ratio
-the loss is linear in all log-probs, and the graph says how they were added up: by means alone, down to single numbers.
+Where a ratio is made of it, the log-prob of each row is computed anew from action, mean and deviation; where that
+cannot be done, of another distribution than a Gaussian or of one that is squashed, the graph says over how many
+elements a mean was taken. Without a ratio the loss is linear in all log-probs, and the graph says how they were added
+up: by means alone, down to single numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class AveragedParts:
-    """One loss of a Gaussian policy whose actions have several numbers."""
+    """One loss of a policy whose actions have several numbers."""
 
     audit: Audit
     term: Event
@@ -37,9 +39,9 @@ def averaged_parts(script: Script) -> Iterator[AveragedParts]:
     for audit in script.audits:
         for _, terms in audit.losses:
             for term in terms:
-                if term["kind"] != "policy" or term.get("cut") or term.get("family") != "normal":
+                if term["kind"] != "policy" or term.get("cut"):
                     continue
-                found = _by_ratio(audit, term) or _by_reduction(audit, term, terms)
+                found = _by_ratio(audit, term) or _by_graph(audit, term) or _by_reduction(audit, term, terms)
                 if found is not None:
                     yield found
 
@@ -73,16 +75,30 @@ def _by_ratio(audit: Audit, term: Event) -> AveragedParts | None:
     return None
 
 
+def _by_graph(audit: Audit, term: Event) -> AveragedParts | None:
+    arrays = term.arrays
+    taken = arrays.get("action", arrays.get("index"))
+    if "ratio" not in arrays or "averaged" not in term.detail or taken is None or taken.ndim != 2:
+        return None
+    size = taken.shape[1]
+    if size < 2 or not np.size(arrays["ratio"]) == len(taken) >= _ROWS or not _acted(audit, term, size):
+        return None
+    if term["averaged"] not in (0, size):
+        return None
+    return AveragedParts(audit, term, size, term["averaged"] == size, True, True)
+
+
 def _by_reduction(audit: Audit, term: Event, terms: list[Event]) -> AveragedParts | None:
     arrays, rows = term.arrays, term.arrays.get("rows")
-    weight, mean = arrays.get("weight"), arrays.get("mean")
+    # How many log-probs there are is told by what they are computed from.
+    weight, own = arrays.get("weight"), arrays.get("mean", arrays.get("action"))
     if "ratio" in arrays or term.get("nested") or "target" in arrays or term["steps"] != 1 or term.get("pooled"):
         return None
-    if rows is None or weight is None or mean is None or len(rows) < _ROWS or "mask" in arrays:
+    if rows is None or weight is None or own is None or len(rows) < _ROWS or "mask" in arrays:
         return None
     total = int(term["rows"])
-    if total % len(rows) or np.size(weight) != total or np.size(mean) != total:
-        return None  # one row of the network for each action, and a number of the mean for each of its own
+    if total % len(rows) or np.size(weight) != total or np.size(own) != total:
+        return None  # one row of the network for each action, and a log-prob for each of its numbers
     size = total // len(rows)
     if size < 2 or not _acted(audit, term, size):
         return None

@@ -11,6 +11,7 @@ from tests.forensics.simulated import Array, Rollout, gae
 from tests.programs.formula_learners import rollouts
 from tests.programs.formulas import found, on_policy
 from tests.watched import findings
+from tests.wild import ppo
 
 
 def swapped(of: Rollout) -> Array:
@@ -47,3 +48,9 @@ def test_fires_in_a_program_that_was_watched() -> None:
 
 def test_quiet_in_a_program_without_the_fault() -> None:
     assert findings(rollouts, "BUF342") == []
+
+
+def test_fires_as_the_root_where_observations_alone_are_in_another_order() -> None:
+    given = {each.code: each for each in findings(lambda: ppo.program("observations-lane-by-lane"), "BUF342", "ACT300")}
+    assert given["BUF342"].follows == ()
+    assert given["ACT300"].follows == ("BUF342",)

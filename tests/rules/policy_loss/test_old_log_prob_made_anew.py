@@ -36,3 +36,33 @@ def test_quiet_a_ratio_that_moves_is_fine() -> None:
 def test_quiet_rows_that_are_learned_from_once() -> None:
     with pytest.raises(NotEnough):
         list(OldLogProbMadeAnew().check(made(True, epochs=1)))
+
+
+def continuous(anew: bool, share: float = 0.5) -> Script:
+    """Actions of two numbers, log-probs without a constant; `share` of the rows are those of an earlier minibatch."""
+    audits = []
+    for number in range(2):
+        random = np.random.default_rng(number)
+        first, actions = -random.random(32), random.normal(size=(32, 2)).astype(np.float32)
+        losses = []
+        for which in range(3):
+            rows = (
+                np.arange(16) if not which else np.r_[np.arange(int(16 * share)), 16 + np.arange(16 - int(16 * share))]
+            )
+            now = (first + 0.05 * which)[rows]
+            ratio = np.ones(16) if anew else np.exp(now - first[rows])
+            policy = term(1, number, ratio=ratio, logp_up_to_constant=now, action=actions[rows])
+            policy.arrays["rows"] = rows  # type: ignore[index]
+            losses.append([policy])
+        audits.append(losses)
+    return script(audits)
+
+
+def test_fires_on_actions_of_real_numbers_where_half_of_a_minibatch_was_seen_before() -> None:
+    assert len(list(OldLogProbMadeAnew().check(continuous(True)))) == 1
+    assert list(OldLogProbMadeAnew().check(continuous(False))) == []
+
+
+def test_quiet_where_hardly_a_row_was_seen_before() -> None:
+    with pytest.raises(NotEnough):
+        list(OldLogProbMadeAnew().check(continuous(True, share=0.2)))

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.still_deviations import still_deviation
 from rldebug.rule import NotEnough, Rule
 
 
@@ -42,31 +41,20 @@ class DeviationInNoOptimizer(Rule):
     name: ClassVar[str] = "deviation-in-no-optimizer"
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
+    follows: ClassVar[tuple[str, ...]] = ("OPT520",)
 
     losses: int = 6  # of a Gaussian policy, at as many updates
 
     def check(self, evidence: Script) -> Iterator[Finding]:
-        strays, seen, first = 0, set(), None
-        count = 0
-        updates = set()
-        for _, term in evidence.terms("policy"):
-            std = term.arrays.get("std")
-            if term.get("family") != "normal" or std is None or not std.size or "strays" not in term.detail:
-                continue
-            count += 1
-            strays += bool(term["strays"])
-            updates.add(term.update)
-            seen |= set(np.unique(np.asarray(std)).tolist()[:64])
-            first = first or term
-        if count < self.losses or len(updates) < self.losses or first is None:
-            raise NotEnough(f"{count} losses with a Gaussian policy, needs {self.losses}")
-        trained = any(evidence.modules.get(name, {}).get("owners") for name in first.get("reached") or ())
-        if strays < count or not trained or len(seen) > 16:
+        seen = still_deviation(evidence)
+        if seen.losses < self.losses or seen.updates < self.losses or seen.first is None:
+            raise NotEnough(f"{seen.losses} losses with a Gaussian policy, needs {self.losses}")
+        if not seen.still:
             return
         yield self.finding(
             "the deviation of the policy is in no optimizer",
-            where=first.where,
-            seen=f"it gets a gradient in {count} losses, and never changes",
+            where=seen.first.where,
+            seen=f"it gets a gradient in {seen.losses} losses, and never changes",
             expected="an optimizer that holds it, beside the network of the mean",
             help="give log_std to the optimizer too",
             confidence=0.93,

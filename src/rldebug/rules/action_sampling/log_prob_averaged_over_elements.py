@@ -23,9 +23,10 @@ class LogProbAveragedOverElements(Rule):
     r + γ · (Q − α log π) is held against it: it is one n-th, for an action of n elements. Or the gradient of the
     temperature moves by one n-th of the log-prob, while it is steered to −n. Exact.
 
-    In a policy loss of a Gaussian: the log-prob that the ratio is made of is computed from actions, means and
-    deviations, and is one n-th of the sum. Without a ratio, the weighted log-probs are averaged over rows and elements
-    alike.
+    In a policy loss: the log-prob that the ratio is made of is computed from actions, means and deviations, and is one
+    n-th of the sum. Of another distribution than a Gaussian, and where actions are squashed, the graph of the loss says
+    that the log-probs of the n elements are averaged before the ratio is taken. Without a ratio, the weighted log-probs
+    are averaged over rows and elements alike.
 
     ## Why it matters
     The log-density of an action is the sum over its elements. Of the mean the entropy is one n-th, but the target

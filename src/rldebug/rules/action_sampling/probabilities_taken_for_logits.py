@@ -48,6 +48,7 @@ class ProbabilitiesTakenForLogits(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
     aim: ClassVar[str] = "scores"
+    follows: ClassVar[tuple[str, ...]] = ("NET520",)
 
     rows: int = 32  # in which one softmax and two can be told apart
     exact: float = 1e-4  # nats

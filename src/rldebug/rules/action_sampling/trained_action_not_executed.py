@@ -55,7 +55,7 @@ class TrainedActionNotExecuted(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
     aim: ClassVar[str] = "acted"
-    follows: ClassVar[tuple[str, ...]] = ("BUF300", "BUF301", "BUF306", "BUF316")
+    follows: ClassVar[tuple[str, ...]] = ("BUF300", "BUF301", "BUF306", "BUF316", "BUF342")
 
     rows: int = 64  # that can be compared, in all
     known: float = 0.95  # share of a batch's rows that are observations as they were seen

@@ -43,7 +43,7 @@ class TargetsInAnotherOrder(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
     aim: ClassVar[str] = "ordered"
-    follows: ClassVar[tuple[str, ...]] = ("ACT300", "DIS621")
+    follows: ClassVar[tuple[str, ...]] = ("DIS621",)
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         fits = fit_targets(evidence)

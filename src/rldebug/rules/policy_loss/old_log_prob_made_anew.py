@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rldebug.evidence.script import Event, Script
+from rldebug.evidence.script import Audit, Event, Script
 from rldebug.finding import Finding, Severity
+from rldebug.forensics.batches import ambiguous
 from rldebug.rule import NotEnough, Rule
 
 
@@ -47,33 +49,34 @@ class OldLogProbMadeAnew(Rule):
     aim: ClassVar[str] = "ratio"
 
     losses: int = 3  # on rows that were learned from before, by a policy that has moved since
+    rows: int = 8  # of a loss that were, and that no other row looks like; or nearly all of its rows
     moved: float = 2e-3  # of a log-prob
     one: float = 2e-6  # that the ratio may be off
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         judged: list[tuple[Event, bool]] = []
         for audit in evidence.audits:
-            before: dict[tuple[int, float], float] = {}
+            before: dict[tuple[int, bytes], float] = {}
             for term in audit.terms("policy"):
-                arrays = term.arrays
-                rows, ratio, logp = arrays.get("rows"), arrays.get("ratio"), arrays.get("logp")
-                action = arrays.get("index")
-                if (
-                    rows is None
-                    or ratio is None
-                    or logp is None
-                    or action is None
-                    or not len(rows)
-                    or (rows < 0).mean() > 0.1
-                ):
+                rows, ratio = term.arrays.get("rows"), term.arrays.get("ratio")
+                taken = _taken(term)
+                # What a log-prob lacks depends on the action alone, and is the same for a row whenever it is seen.
+                logp = term.arrays.get("logp", term.arrays.get("logp_up_to_constant"))
+                if rows is None or ratio is None or logp is None or taken is None:
                     continue
-                if not np.size(ratio) == np.size(logp) == np.size(action) == len(rows):
+                if not len(rows) or (rows < 0).mean() > 0.1 or not np.size(ratio) == np.size(logp) == len(rows):
                     continue
-                keys = list(zip(rows.tolist(), np.ravel(action).astype(float).tolist(), strict=True))
+                if len(taken) != len(rows):
+                    continue
+                keys = [(int(row), action.tobytes()) for row, action in zip(rows, taken, strict=True)]
                 now = np.ravel(logp).astype(np.float64)
                 known = np.array([before.get(each, np.nan) for each in keys])
                 again = np.isfinite(known)
-                if again.mean() > 0.9 and float(np.abs(now - known)[again].max()) > self.moved:
+                if again.mean() <= 0.9:
+                    again &= _told_apart(audit, rows, taken)
+                if (again.mean() > 0.9 or again.sum() >= self.rows) and (
+                    float(np.abs(now - known)[again].max()) > self.moved
+                ):
                     still = float(np.abs(np.ravel(ratio) - 1.0).max()) < self.one
                     judged.append((term, still))
                 for key, each in zip(keys, now.tolist(), strict=True):
@@ -91,3 +94,20 @@ class OldLogProbMadeAnew(Rule):
             help="store the log-prob while acting, and use it in all epochs",
             confidence=0.95,
         )
+
+
+def _taken(term: Event) -> NDArray[np.float64] | None:
+    """The action of each row: its number, or its numbers."""
+    action = term.arrays.get("index", term.arrays.get("action"))
+    if action is None or not np.ndim(action):
+        return None
+    return np.ascontiguousarray(np.asarray(action, dtype=np.float64).reshape(len(action), -1))
+
+
+def _told_apart(audit: Audit, rows: NDArray[np.int64], taken: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Rows that are surely those that they are taken for: by an action of real numbers, or by what was observed."""
+    places = audit.nodes.index(rows)
+    known = places >= 0
+    sure: NDArray[np.bool_] = known & (taken != np.round(taken)).any(axis=1)
+    sure[known] |= ~ambiguous(audit.nodes, places[known])
+    return sure
