@@ -243,7 +243,8 @@ class Script:
 
 THINGS: dict[str, str] = {
     "stream": """an environment, by index: index, name, kind, lanes, autoreset, facts (see capture.environments;
-        unseeded_generator: its own generator was made with a seed of the operating system),
+        unseeded_generator: its own generator was made with a seed of the operating system; reset_within: class, file,
+        line of the step of another environment that resets it),
         steps, resets, phases: in how many phases it was stepped, learned: training rows that came from it, acted:
         acting calls on it with gradients off / on, seeds: [given to reset, first 32], returns, lengths, terminated
         (flags), at (update number), each of up to 2048 episodes, episodes (how many in all), terminations,
