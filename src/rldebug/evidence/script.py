@@ -102,7 +102,8 @@ EVENTS: dict[str, str] = {
         "channels-first", "one-hot", "slice", "parts": tensors that make up one observation together, "alias": rows
         that nothing explains, just after the environment was called; "tag": computed from rows of another call; of a
         term "entered": its network changed them within; "none"); inputs, outputs: [{shape, dtype, attached}];
-        returns: type; line; drew: of one that acts: torch's own generators went on meanwhile.
+        returns: type; line; drew: of one that acts: torch's own generators went on meanwhile; axes: of pictures with
+        channels last that it gave to a layer with channels first, "moved", or "kept" by a reshape; axes_line.
         arrays: rows (node ids, UNKNOWN = -1), input (rows, ≤ 64 columns) or input_stats (rows, 4:
         min, max, mean, std) where it is wide, input1, input2 (further inputs, where narrow: the action of a critic),
         begun (of sequences: the state that each begins with, in its first row; NaN in the others),
