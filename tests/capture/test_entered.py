@@ -1,6 +1,7 @@
 """Rows of a layer's input, where the network changes its input itself, belong to the rows of the call."""
 
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
@@ -89,3 +90,21 @@ def test_losses_of_a_network_that_scales_itself_know_their_rows():
     # The first forward pass of a phase is over when its audit begins.
     assert all((term.arrays["rows"][1:] >= 0).all() for term in terms)
     assert {term["match"] for term in terms} == {"entered"}
+
+
+@pytest.mark.parametrize(
+    ("change", "how"),
+    [
+        (lambda x: (x / 255).reshape(-1, 3, 5, 6), "kept"),
+        (lambda x: (x / 255).permute(0, 3, 1, 2), "moved"),
+        (lambda x: (x / 255 - 0.5).movedim(-1, 1).contiguous(), "moved"),
+        (lambda x: (x / 255).permute(0, 3, 1, 2) ** 2, None),
+        (lambda x: (x * 0).reshape(-1, 3, 5, 6), None),
+        (lambda x: (x / 255).permute(0, 3, 2, 1), None),
+    ],
+)
+def test_whether_axes_of_a_picture_were_moved_before_the_first_layer(change, how):
+    seen, picture = Entered(), torch.rand(4, 5, 6, 3) * 255
+    seen.begin()
+    seen.layer(torch.nn.Conv2d(3, 4, 2), (change(picture),))
+    assert seen.axes([picture]).get("axes") == how

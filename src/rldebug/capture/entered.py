@@ -18,12 +18,14 @@ from torch import Tensor, nn
 
 from rldebug.capture.fingerprints import row_fingerprints
 from rldebug.capture.matching import ROWS, to_numpy
+from rldebug.capture.place import users_line
 
 _LAYERS = 4  # of one call: an actor and a critic with bodies of their own, each with its input
 _KEPT = 1 << 16
 _CELLS = 1 << 18
 _ENOUGH = 0.5  # of the rows
 _UNCLEAR = -2
+_PICTURES = 4  # axes of a batch of them
 
 
 class Entered:
@@ -39,6 +41,7 @@ class Entered:
     def begin(self) -> None:
         """A call from outside any other. Losses know inputs of layers only where gradients are on."""
         self._here.given = [] if torch.is_grad_enabled() else None
+        self._here.lines = {}
 
     def layer(self, module: nn.Module, args: Any) -> None:
         """A module within the call is about to run."""
@@ -53,6 +56,8 @@ class Entered:
             and all(each is not first for each in given)
         ):
             given.append(first)
+            if first.dim() == _PICTURES:
+                self._here.lines[id(first)] = users_line(3)
 
     def end(self, inputs: Sequence[Tensor], rows: NDArray[np.int64], alike: Callable[[int, int], bool]) -> None:
         """The call came in with these rows; `alike`: whether two of them are the same observation."""
@@ -69,6 +74,20 @@ class Entered:
             matrix = _matrix(each, len(rows))
             if matrix is not None:
                 self._remember(row_fingerprints(matrix), rows.tolist(), alike)
+
+    def axes(self, inputs: Sequence[Tensor]) -> dict[str, Any]:
+        """Of pictures with their channels last that reach a layer with channels first: whether axes were "moved" for
+        that, or "kept": the same numbers cut up anew; and the line. Nothing where neither can be told. To be asked
+        before `end`."""
+        for each in getattr(self._here, "given", None) or []:
+            for one in inputs:
+                if each.dim() == one.dim() == _PICTURES and each.shape == one.movedim(-1, 1).shape != one.shape:
+                    height, width, channels = one.shape[1:]
+                    if 1 < channels < min(height, width) and one.numel() <= _CELLS:
+                        how = _axes(one.detach(), each.detach())
+                        line = self._here.lines.get(id(each))
+                        return {"axes": how, "axes_line": line} if how else {}
+        return {}
 
     def _remember(self, prints: list[int], rows: list[int], alike: Callable[[int, int], bool]) -> None:
         ids = self._ids
@@ -92,6 +111,22 @@ class Entered:
             if len(found) and (found >= 0).mean() >= _ENOUGH:
                 return np.maximum(found, -1)
         return None
+
+
+def _axes(came: Tensor, given: Tensor) -> str:
+    """Scaled and shifted or not. Where both fit, as with pictures of one colour, neither is told."""
+    kept = _fits(came.reshape(given.shape), given)
+    turned = _fits(came.movedim(-1, 1), given)
+    return "" if kept == turned else "kept" if kept else "moved"
+
+
+def _fits(came: Tensor, given: Tensor) -> bool:
+    x, y = came.double(), given.double()
+    span = float(x.max() - x.min())
+    if not span > 0 or not bool(torch.isfinite(y).all()):
+        return False
+    scaled = (x - x.min()) / span * (y.max() - y.min()) + y.min()
+    return bool(((scaled - y).abs() <= 1e-5 * (y.max() - y.min())).all())
 
 
 def _matrix(tensor: Tensor, count: int) -> NDArray[Any] | None:

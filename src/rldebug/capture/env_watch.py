@@ -16,6 +16,7 @@ from rldebug.capture.env_facts import autoreset_of, declares_autoreset, facts_of
 from rldebug.capture.env_results import batch, copied, finals, host, number, plain_batch, reset_obs, understand
 from rldebug.capture.env_values import seed_of
 from rldebug.capture.place import users_line
+from rldebug.capture.resetting import stepping_frame
 
 _MANY = 4096  # environments; a program may make one for every episode
 _RESETS = 3  # that are looked at, of each environment
@@ -26,7 +27,10 @@ _FLAGS = frozenset({bool, np.bool_, int})
 class Known:
     """An environment object as the program calls it; the outermost of its wrappers."""
 
-    __slots__ = ("agents", "facts", "inner", "lanes", "lives", "plain", "ref", "sent", "stream", "unseeded", "vector")
+    __slots__ = (
+        "agents", "facts", "inner", "lanes", "lives", "plain", "ref", "renewals", "sent", "stream", "unseeded",
+        "vector",
+    )  # fmt: skip
 
     def __init__(self, env: Any, inner: Any, lanes: int, vector: bool) -> None:
         self.ref, self.inner = ref(env), ref(inner)
@@ -38,6 +42,7 @@ class Known:
         self.stream: Any = None  # of the log, once it was asked for
         self.lives = 0  # that were left when the last episode ended
         self.unseeded = 0  # resets without a seed, the first few
+        self.renewals = 0  # resets, the first few
 
 
 class Watch:
@@ -368,6 +373,10 @@ class Watch:
             obs = batch(obs, known.lanes)
         self.log.reset(known.inner(), obs, seed, known.lanes, mask)
         self.look_at_generator(env, known, seed)
+        if known.renewals <= _RESETS:  # the first of all is hardly ever within a step
+            known.renewals += 1
+            if (within := stepping_frame(env)) is not None:
+                known.facts["reset_within"] = within
 
     def look_at_generator(self, env: Any, known: Known, seed: Any) -> None:
         """After the first resets without a seed: an environment that never draws has no generator of its own."""

@@ -202,7 +202,9 @@ class Networks:
             self._tag(each, rows)
             if not audit.late:
                 self.row_tags.remember(each, rows)
+        axes: dict[str, Any] = {}
         if not depth and inputs and not audit.late:
+            axes = self.entered.axes(inputs)
             self.entered.end(inputs, rows, self._alike)
         if acting:
             session.just_acted_on = audit.log.calls
@@ -237,6 +239,7 @@ class Networks:
             "grad": torch.is_grad_enabled(),
             "acting": acting,
             **({"drew": True} if acting and drew else {}),
+            **axes,
             "match": how,
             "depth": depth,
             "inputs": [

@@ -102,7 +102,8 @@ EVENTS: dict[str, str] = {
         "channels-first", "one-hot", "slice", "parts": tensors that make up one observation together, "alias": rows
         that nothing explains, just after the environment was called; "tag": computed from rows of another call; of a
         term "entered": its network changed them within; "none"); inputs, outputs: [{shape, dtype, attached}];
-        returns: type; line; drew: of one that acts: torch's own generators went on meanwhile.
+        returns: type; line; drew: of one that acts: torch's own generators went on meanwhile; axes: of pictures with
+        channels last that it gave to a layer with channels first, "moved", or "kept" by a reshape; axes_line.
         arrays: rows (node ids, UNKNOWN = -1), input (rows, ≤ 64 columns) or input_stats (rows, 4:
         min, max, mean, std) where it is wide, input1, input2 (further inputs, where narrow: the action of a critic),
         begun (of sequences: the state that each begins with, in its first row; NaN in the others),
@@ -245,7 +246,8 @@ class Script:
 
 THINGS: dict[str, str] = {
     "stream": """an environment, by index: index, name, kind, lanes, autoreset, facts (see capture.environments;
-        unseeded_generator: its own generator was made with a seed of the operating system),
+        unseeded_generator: its own generator was made with a seed of the operating system; reset_within: class, file,
+        line of the step of another environment that resets it),
         steps, resets, phases: in how many phases it was stepped, learned: training rows that came from it, acted:
         acting calls on it with gradients off / on, seeds: [given to reset, first 32], returns, lengths, terminated
         (flags), at (update number), each of up to 2048 episodes, episodes (how many in all), terminations,

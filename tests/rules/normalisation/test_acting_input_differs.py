@@ -73,3 +73,27 @@ def test_fires_on_a_program_that_does_so() -> None:
 
 def test_quiet_on_the_same_program_without_it() -> None:
     assert not found(ActingInputDiffers(), seen(watched, "normalised"))
+
+
+def once(learned: float, apart: bool = False) -> Script:
+    """Two audits with 160 observations each, which are scaled to act; the same ones, or others, are learned from."""
+    audits = []
+    for _ in range(2):
+        obs, rows = RNG.normal(size=(320, 4)) * 30.0, np.arange(160)
+        after = rows + 160 if apart else rows
+        match = "raw" if learned == 1.0 else "alias"
+        acts = call(0, rows, obs[rows] / 30.0, acting=True, match="alias")
+        audits.append((nodes(obs), [acts, call(1, after, obs[after] * learned, grad=True, match=match)]))
+    return script(audits)
+
+
+def test_fires_on_two_audits_with_the_same_observations() -> None:
+    assert list(ActingInputDiffers().check(once(1.0)))
+
+
+def test_quiet_on_two_audits_with_other_observations() -> None:
+    assert not list(ActingInputDiffers().check(once(1.0, apart=True)))
+
+
+def test_quiet_on_two_audits_where_both_are_scaled() -> None:
+    assert not list(ActingInputDiffers().check(once(1 / 30.0)))

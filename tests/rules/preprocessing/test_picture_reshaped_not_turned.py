@@ -100,3 +100,22 @@ def test_fires_on_a_program_that_does_so() -> None:
 
 def test_quiet_on_the_program_that_turns_them() -> None:
     quiet(PictureReshapedNotTurned(), watched(lambda: program(True))[1])
+
+
+def inside(axes: list[str]) -> Script:
+    """A network is given pictures as they came, and moves their axes, or not, before its first layer."""
+    found = made("raw", layer="Linear")
+    calls = [each for each in found.audits[0].events if each.kind == "call"]
+    for event, how in zip(calls, axes, strict=True):
+        event.detail["axes"] = how  # type: ignore[index]
+        event.detail["inputs"][0]["shape"] = [16, 9, 8, 3]
+    return found
+
+
+def test_fires_where_the_network_itself_reshapes() -> None:
+    assert "(3, 9, 8)" in fires(PictureReshapedNotTurned(), inside(["kept"] * 6)).seen
+
+
+@pytest.mark.parametrize("axes", [["moved"] * 6, ["kept"] * 5 + ["moved"]])
+def test_declines_where_the_network_moves_axes(axes: list[str]) -> None:
+    not_enough(PictureReshapedNotTurned(), inside(axes))

@@ -51,6 +51,7 @@ class MemoryUnlikeActing(Rule):
     severity: ClassVar[Severity] = "error"
     reads: ClassVar[str] = "Script"
     aim: ClassVar[str] = "memory"
+    follows: ClassVar[tuple[str, ...]] = ("NET512",)
 
     rows: int = 8  # of a kind
     share: float = 0.8  # of them with the same difference

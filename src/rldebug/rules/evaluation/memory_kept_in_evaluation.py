@@ -15,6 +15,7 @@ from rldebug.forensics.node_places import begins
 from rldebug.forensics.worlds import evaluation_streams, training_streams
 from rldebug.rule import NotEnough, Rule
 
+_Row = tuple[int, int]  # an audit, and an observation in it
 _STATE = 4  # numbers that a state has at least: fewer may be an action, or a flag
 
 
@@ -56,25 +57,31 @@ class MemoryKeptInEvaluation(Rule):
     def check(self, evidence: Script) -> Iterator[Finding]:
         played = evaluation_streams(evidence)
         trained = {int(each["index"]) for each in training_streams(evidence)}
-        found: dict[str, tuple[list[bool], list[bool]]] = {}
+        found: dict[str, tuple[dict[_Row, bool], dict[_Row, bool]]] = {}
         where: dict[str, Event] = {}
         for call in calls_of(evidence):
-            if not call.event.get("acting") or len(call.rows) != 1 or not recurrent(evidence, call.module):
+            if not call.event.get("acting") or not recurrent(evidence, call.module):
                 continue
-            nodes, place = call.audit.nodes, int(call.places[0])
-            stream = int(nodes.stream[place]) if place >= 0 else -1
-            if place < 0 or stream not in trained | played or not begins(nodes)[place]:
-                continue
-            mine = found.setdefault(call.module, ([], []))[stream in played]
-            mine.append(_remembers(call))
-            if stream in played:
-                where.setdefault(call.module, call.event)
+            nodes = call.audit.nodes
+            for row in np.flatnonzero(call.places >= 0).tolist():
+                place = int(call.places[row])
+                stream = int(nodes.stream[place])
+                # A value may be asked for at the end of a rollout, with whatever state: acted on is what is asked last.
+                if stream not in trained | played or not begins(nodes)[place] or not nodes.acted[place]:
+                    continue
+                remembers = _remembers(call, row)
+                if remembers is None:
+                    continue
+                mine = found.setdefault(call.module, ({}, {}))[stream in played]
+                mine[call.audit.number, int(call.rows[row])] = remembers
+                if stream in played:
+                    where.setdefault(call.module, call.event)
         most = max((min(map(len, each)) for each in found.values()), default=0)
         if most < self.episodes:
             raise NotEnough(f"{most} states that episodes began with, in training and in an evaluation")
         for module, (begun, tested) in found.items():
-            kept = sum(tested)
-            if min(len(begun), len(tested)) < self.episodes or any(begun):
+            kept = sum(tested.values())
+            if min(len(begun), len(tested)) < self.episodes or any(begun.values()):
                 continue
             if kept < max(self.episodes, self.share * len(tested)):
                 continue
@@ -90,14 +97,7 @@ class MemoryKeptInEvaluation(Rule):
             return
 
 
-def _remembers(call: Call) -> bool:
-    """Whether it is given a state beside the observation that is not all zeros."""
-    orders = call.event.arrays.get("orders")
-    for name in ("input1", "input2"):
-        given = call.event.arrays.get(name)
-        if given is None or given.ndim != 2 or given.dtype.kind != "f" or given.shape[1] < _STATE:
-            continue
-        mine = np.ones(len(given), bool) if orders is None or len(orders) != len(given) else orders == call.order
-        if int(mine.sum()) == 1 and np.abs(given[mine]).max() > 0:
-            return True
-    return False
+def _remembers(call: Call, row: int) -> bool | None:
+    """Whether it is given a state beside the observation that is not all zeros; None where none is seen."""
+    states = [each[row] for each in call.more if len(each) == len(call.rows) and each.shape[1] >= _STATE]
+    return any(bool(np.abs(each).max() > 0) for each in states) if states else None

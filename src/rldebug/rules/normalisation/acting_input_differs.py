@@ -10,7 +10,7 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.batches import owned
+from rldebug.forensics.batches import calls_of, owned
 from rldebug.forensics.populations import Population, populations
 from rldebug.rule import NotEnough, Rule
 
@@ -21,7 +21,8 @@ class ActingInputDiffers(Rule):
 
     ## What it checks
     The inputs a network is given to act and to learn, over all audits. One kind are observations as the environment
-    handed them out, the other kind are not; and their ranges lie far apart in many elements.
+    handed them out, the other kind are not; and their ranges lie far apart in many elements. Where one and the same
+    observations are seen in both ways, few audits are enough.
 
     ## Why it matters
     What is learned is about inputs that never come up when acting.
@@ -53,6 +54,8 @@ class ActingInputDiffers(Rule):
     rows: int = 48  # of each use
     factor: float = 4.0  # between the ranges of an element
     share: float = 0.5  # of the elements must be so far apart
+    audits: int = 3  # with both uses
+    met: int = 128  # observations that were given in both ways within one audit: then fewer audits are enough
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         mine = [
@@ -71,7 +74,9 @@ class ActingInputDiffers(Rule):
         if not pairs:
             raise NotEnough("no network was seen both acting and learning often enough")
         for act, learn in pairs:
-            if not self._kinds_differ(act, learn) or min(act.audits, learn.audits) < 3:
+            if not self._kinds_differ(act, learn):
+                continue
+            if min(act.audits, learn.audits) < self.audits and _met(evidence, act, learn) < self.met:
                 continue
             here, there = act.range, learn.range
             moves = (here > 1e-9) & (there > 1e-9)
@@ -105,6 +110,20 @@ class ActingInputDiffers(Rule):
         """The middles lie further apart than three times the wider range."""
         middles = np.abs(np.median(act.rows, axis=0) - np.median(learn.rows, axis=0))
         return np.asarray(middles > 3 * np.maximum(act.range, learn.range) + 1e-6)
+
+
+def _met(script: Script, act: Population, learn: Population) -> int:
+    """Observations that came up once and were given to act in one way, and in the same audit to learn in the other."""
+    ways: dict[str, dict[tuple[int, int], str]] = {"act": {}, "learn": {}}
+    for call in calls_of(script):
+        use = "act" if call.event.get("acting") else "learn"
+        if call.module != (act if use == "act" else learn).module or call.input is None:
+            continue
+        places = call.places[call.known]
+        single = places[call.audit.nodes.alike[places] == 0]
+        for each in call.audit.nodes.id[single].tolist():
+            ways[use].setdefault((call.audit.number, each), str(call.event["match"]))
+    return sum(way != ways["learn"].get(each, way) for each, way in ways["act"].items())
 
 
 def _acts_for(script: Script, actor: str, learner: str) -> bool:

@@ -62,6 +62,7 @@ class FirstUpdateRatioOff(Rule):
         "BUF371",
         "BUF373",
         "NET397",
+        "NET512",
         "NRM304",
         "POL380",
         "POL381",

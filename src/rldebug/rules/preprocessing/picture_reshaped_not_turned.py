@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.script import Event, Script
-from rldebug.finding import Finding, Severity
+from rldebug.finding import Finding, Severity, Where
 from rldebug.rule import NotEnough, Rule
 
 _LAYERS = ("Conv1d", "Conv2d", "Conv3d", "LazyConv2d")  # that care which axis is which
@@ -22,7 +22,8 @@ class PictureReshapedNotTurned(Rule):
     ## What it checks
     Observations are pictures of height, width and channels; a network with convolutions is given batches of the form
     channels, height, width; and the numbers in these follow one another in memory just as in the observations. So the
-    axes were not moved: the same row of numbers was cut up in another way. Exact.
+    axes were not moved: the same row of numbers was cut up in another way. The same is seen where a network is given
+    pictures with their channels last, and what it gives to its first layer has them first. Exact.
 
     ## Why it matters
     What the network takes for one channel is a slice of the picture with all channels mixed, at a fraction of its size.
@@ -53,6 +54,10 @@ class PictureReshapedNotTurned(Rule):
     share: float = 0.9  # of these calls
 
     def check(self, evidence: Script) -> Iterator[Finding]:
+        inside = self._inside(evidence)
+        if inside is not None:
+            yield inside
+            return
         shapes = {
             tuple(map(int, each.get("shape") or ())) for each in evidence.streams if len(each.get("shape") or ()) == 3
         }
@@ -81,6 +86,24 @@ class PictureReshapedNotTurned(Rule):
             where=first.where,
             seen=f"observations of the form {turned[form]} and inputs of the form {form} hold the same "
             f"{math.prod(form)} numbers in the same order, in {ways['kept']} of {count} calls",
+            expected="each channel of the input is a channel of the picture",
+            help="permute(0, 3, 1, 2) in place of reshape or view",
+            confidence=0.96,
+        )
+
+    def _inside(self, script: Script) -> Finding | None:
+        """By the network itself, on the way to its first layer."""
+        calls = [event for _, event in script.events("call") if event.get("axes")]
+        kept = [event for event in calls if event["axes"] == "kept"]
+        count = sum(int(each.get("calls", 1)) for each in kept)
+        if count < self.calls or len(kept) < len(calls):
+            return None
+        form, line = self._form(kept[0]), kept[0].get("axes_line")
+        return self.finding(
+            "pictures are cut up anew where their axes were to be moved",
+            where=Where(file=line[0], line=line[1], update=kept[0].update) if line else kept[0].where,
+            seen=f"{kept[0]['module']} is given pictures of the form {form}, and its first layer gets "
+            f"{(form[2], *form[:2])} with the same {math.prod(form)} numbers in the same order, in {count} calls",
             expected="each channel of the input is a channel of the picture",
             help="permute(0, 3, 1, 2) in place of reshape or view",
             confidence=0.96,
