@@ -165,6 +165,15 @@ class Apart(Watch):
         finally:
             own.busy = None
 
+    def call_known(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
+        """The same, of what is known to be an environment: profiles tell it by the name of this function."""
+        own = self.own
+        own.busy = type(env)
+        try:
+            return original(env, *args, **kwargs)
+        finally:
+            own.busy = None
+
     def case_of(self, env: Any) -> Case | None:
         if self.own.busy is not None or GROUP in self.off or self.shared.holding:
             return None
@@ -177,21 +186,31 @@ class Apart(Watch):
         name = original.__name__
         if name not in case.steps or (case.step and name != case.step):
             return self.look(original, env, args, kwargs)
-        found = self.switch.guard(GROUP, self.before, case, env)
+        try:
+            found = self.before(case, env)
+            action = copied(args[0] if args else next(iter(kwargs.values()), None))
+            calls = self.calls
+        except Exception:
+            found = None
+            self.switch.failed(GROUP)
         if found is None:
             return original(env, *args, **kwargs)
-        action = self.action_of(args, kwargs)
-        calls = self.calls
-        result = self.call(original, env, args, kwargs)
-        self.switch.guard(GROUP, self.after, case, found, env, name, action, result, calls)
+        result = (self.call_known if case.decided else self.call)(original, env, args, kwargs)
+        try:
+            self.after(case, found, env, name, action, result, calls)
+        except Exception:
+            self.switch.failed(GROUP)
         return result
 
     def look(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
         case = self.case_of(env)
         if case is None:
             return original(env, *args, **kwargs)
-        result = self.call(original, env, args, kwargs)
-        self.switch.guard(GROUP, self.saw_call, case, env, original.__name__, result)
+        result = (self.call_known if case.decided else self.call)(original, env, args, kwargs)
+        try:
+            self.saw_call(case, env, original.__name__, result)
+        except Exception:
+            self.switch.failed(GROUP)
         return result
 
     def birth(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
