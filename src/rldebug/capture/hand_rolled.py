@@ -22,6 +22,9 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
+from rldebug.capture.apart import Apart
+from rldebug.capture.apart_methods import returns_pairs
+from rldebug.capture.apart_story import outcome
 from rldebug.capture.classes import when_defined
 from rldebug.capture.env_calls import GROUP, Shared, cover_class, shared_by
 from rldebug.capture.env_facts import lying_in
@@ -84,6 +87,7 @@ class HandRolled(Watch):
         self.begun: Counter[str] = Counter()  # times that such a class began, and was never stepped
         self.again: Counter[int] = Counter()  # times that one of them did, by id
         self.lanes = 1  # of the one that is being met
+        self.apart = Apart(shared)  # who looks at classes that are none of these
         # One flag may say that an episode is over, or that it goes on; what the program does next tells.
         self.over_at_once: set[int] = set()  # ids of those whose first step was flagged
         self.over: WeakSet[type] = WeakSet()  # classes that were begun anew then
@@ -162,6 +166,8 @@ class HandRolled(Watch):
         if step is None or (cls in self.renamed and not self.goes_on(env, step)):
             self.reject(cls)
             held.let_go()
+            if outcome(result) is not None and not issubclass(cls, _NOT):
+                self.apart.consider(cls)
             return
         if self.in_doubt(env, step, result):
             return
@@ -300,8 +306,13 @@ def consider(watch: HandRolled, cls: type) -> None:
     if not is_candidate(watch.shared, cls):
         names = renamed(watch.shared, cls)
         if not names:
+            if _may_be_one(watch.shared, cls):
+                watch.apart.consider(cls)
             return
         watch.renamed.add(cls)
+    elif returns_pairs(lying_in(cls, "step")):
+        watch.apart.consider(cls)
+        return
     for base in cls.__mro__:
         for name, told in names.items():
             if (code := _code(vars(base).get(name))) is not None and is_users(code.co_filename):

@@ -39,7 +39,8 @@ _HANDS_ON = {
     "backward.py": {"run"},
     "span.py": {"inner"},
 }
-_ENV_CALLS = {("env_watch.py", "call"), ("env_watch.py", "quick_step")}  # only for what is known to be one
+# Only for what is known to be one.
+_ENV_CALLS = {("env_watch.py", "call"), ("env_watch.py", "quick_step"), ("apart.py", "call_known")}
 _PASSED_OVER = " importlib._bootstrap"
 _DEEP = 200  # frames; what recurses deeper is cut
 

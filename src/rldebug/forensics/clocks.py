@@ -28,7 +28,9 @@ def time_is_seen(script: Script, stream: int) -> bool:
             ended = (nodes.terminated | nodes.truncated) & ((nodes.nxt != nodes.succ) | by_itself)
             begins = set(nodes.index(nodes.succ[at[ended[at]]]).tolist())
             for place in at.tolist():
-                since = 0 if nodes.first[place] or place in begins else since + 1 if since >= 0 else -1
+                # Batches that restart themselves are often begun in the middle, each lane elsewhere.
+                begun = place in begins or (bool(nodes.first[place]) and not by_itself)
+                since = 0 if begun else since + 1 if since >= 0 and not nodes.first[place] else -1
                 if since >= 0 and np.isfinite(nodes.obs[place]).all():
                     steps.append(since)
                     seen.append(nodes.obs[place])

@@ -31,7 +31,7 @@ from rldebug.forensics.weight_recursion import Recursion, recursion
 from rldebug.forensics.worlds import training_streams
 
 _ALL = 0.998  # share of rows that leaves nothing to explain
-ONE_FLAG = ("4-tuple", "3-tuple")  # of what step() gives: terminated and truncated in one
+ONE_FLAG = ("4-tuple", "3-tuple", "2-tuple")  # of what step() gives: terminated and truncated in one
 _MOVED = 0.8  # share of rows that a formula explains in another order: rows that look alike are hardly told in the old
 _LIMITED = 0.3  # share of episodes that have the greatest length
 _MANY = 5  # audits, for rollouts of which some steps are left out

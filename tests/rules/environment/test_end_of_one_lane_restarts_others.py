@@ -85,6 +85,40 @@ def test_fires_where_all_lanes_begin_anew():
     assert "none of them is flagged" in found.seen
 
 
+class Queues(Walks):
+    """What is on its way comes two steps later; it lies in an array of its own. Where it ended nobody is told."""
+
+    def reset(self, *, seed=None, options=None):
+        self.way = np.zeros((self.num_envs, 2))
+        return super().reset(seed=seed, options=options)
+
+    def _begin(self, which):
+        super()._begin(which)
+        self.way[which] = 0
+
+    def _look(self):
+        return np.stack([self.place, self.way[:, 1]], axis=1).astype(np.float32)
+
+    def step(self, actions):
+        self.way = np.stack([self.way[:, 1], actions + self.rng.normal(size=self.num_envs)], axis=1)
+        whole, self.whole = self.whole, False
+        _, reward, fell, late, _ = super().step(actions)
+        self.whole = whole
+        if whole and (fell | late).any():
+            self.way[:] = 0
+        return self._look(), reward, fell | late, np.zeros_like(fell), {}
+
+
+def test_fires_where_a_part_of_all_lanes_is_set_back():
+    found = fires(rule, seen(Queues(whole=True), steps=60))
+    assert "element 1 is 0" in found.seen
+    assert "a part of" in found.message
+
+
+def test_quiet_where_only_that_of_the_lane_is():
+    quiet(rule, seen(Queues(whole=False), steps=60))
+
+
 @pytest.mark.parametrize("lanes", [2, 6])
 def test_quiet_where_each_begins_anew_by_itself(lanes):
     quiet(rule, seen(Walks(whole=False, lanes=lanes), steps=120 if lanes == 2 else 40))
