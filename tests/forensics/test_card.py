@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 from tests.forensics.simulated import gae
+from tests.programs.actor_critic import script as through_critics
 from tests.programs.formula_learners import replays, rollouts
 from tests.programs.targets import seen
 from tests.watched import watched
 
 from rldebug.evidence.script import Script
+from rldebug.forensics.card import card
 from rldebug.forensics.program import program_of
 from rldebug.render.program import lines
 
@@ -28,6 +30,14 @@ def test_the_formula_with_its_rows_its_residual_and_what_came_next(actor_critic:
     assert target["rows"] > 100
     assert target["residual"] < 1e-5
     assert target["runner_up"]["explained"] < 0.5
+
+
+@pytest.mark.parametrize("layers", [(), ("q1", "q2")])
+def test_which_way_an_actor_learns_from_its_critics(layers: tuple[str, ...]) -> None:
+    found = card(through_critics(layers=layers))["policy_loss"]
+    assert (found["form"], found["sign"], found["critics"]) == ("value", -1, ["q1", "q2"])
+    assert card(through_critics(layers=layers, actor="low"))["policy_loss"]["sign"] == 1
+    assert "policy loss: −value of the actor's action, by q1 and q2" in lines({"policy_loss": found})
 
 
 def test_what_was_not_seen_is_said_and_not_taken_for_fine(actor_critic: Script) -> None:

@@ -32,6 +32,10 @@ def script(**how: Any) -> Script:
         }
         for name in ("actor", "q1", "q2", "q1_t", "q2_t")
     }
+    for name in how.get("layers", ()):  # critics that the actor's loss asks by a method, which calls their layers
+        for part in ("body", "head"):
+            inside = {**modules[name], "inside": name, "layers": {"Linear": 1}}
+            modules[f"{name}.{part}"] = {**inside, "inside": None} if how.get("unnamed") else inside
     optimizers = {
         name: {"modules": held, "steps": steps, "zeros": 50, "numel": 5000, "class": "Adam", "settings": {},
                "lr_first": rate, "lr_highest": rate, "created": ["train.py", 2]}
@@ -63,6 +67,7 @@ class _Story:
         self.critics = {name: fixed.normal(size=WIDE + ELEMENTS) for name in ("q1", "q2", "q1_t", "q2_t")}
         if how.get("twins"):
             self.critics["q2"] = self.critics["q1"]
+        self.critics |= {f"{name}.body": self.critics[name] for name in how.get("layers", ())}
         self.events: list[Event] = []
         self.update = 100 * number
         self.task = 1000 * number
@@ -89,6 +94,19 @@ class _Story:
             "call", detail, rows=ids, input=self.obs[ids], input1=action.astype(np.float32), output0=values[:, None]
         )
         return order, values
+
+    def ask_layers(self, name: str, ids: np.ndarray, action: np.ndarray, through: bool) -> tuple[int, int, np.ndarray]:
+        """What `name.value(obs, action)` leaves behind: its first layer, then its last."""
+        order, values = self.ask(f"{name}.body", ids, action, grad=True, through=through)
+        given = np.concatenate([self.obs[ids], action], axis=1).astype(np.float32)
+        body = self.events.pop()
+        inputs = [{"shape": [ROWS, WIDE + ELEMENTS], "dtype": "torch.float32", "attached": through}]
+        outputs = [{"shape": [ROWS, 8], "dtype": "torch.float32", "attached": True}]
+        hidden = np.repeat(values[:, None], 8, axis=1)
+        self.say("call", {**body.detail, "inputs": inputs, "outputs": outputs}, rows=ids, input=given, output0=hidden)
+        one = [{"shape": [ROWS, 1], "dtype": "torch.float32", "attached": True}]
+        detail = {**body.detail, "module": f"{name}.head", "match": "tag", "inputs": outputs, "outputs": one}
+        return order, self.say("call", detail, rows=ids, input=hidden, output0=values[:, None]), values
 
     def ask_actor(self, ids: np.ndarray, grad: bool, acting: bool = False) -> tuple[int, np.ndarray]:
         action = self.act(self.obs[ids])
@@ -189,10 +207,18 @@ class _Story:
         through = not how.get("cut")
         if "sample" in how:
             action = how["sample"](self.random, action)
-        asked = [self.ask(name, rows, action if through else stored, grad=True, through=through) for name in names]
+        layered = how.get("layers", ())
+        given = action if through else stored
+        bodies, asked = {}, []
+        for name in names:
+            if name in layered:
+                bodies[name], head, values = self.ask_layers(name, rows, given, through)
+                asked.append((head, values))
+            else:
+                asked.append(self.ask(name, rows, given, grad=True, through=through))
         values = np.stack([each for _, each in asked])
         chosen = (np.argmax if how.get("actor") == "larger" else np.argmin)(values, axis=0)
-        terms = [_term("output", "mean", ["actor", *names], coefficient=-1.0)]
+        terms = [_term("output", "mean", ["actor", *names] if through else list(names), coefficient=-1.0)]
         factor = how.get("factor", ALPHA)
         if factor is not None:
             terms.insert(0, _term("output", "logp", ["actor"], coefficient=factor, attached={"action": True}))
@@ -202,7 +228,10 @@ class _Story:
         self.task += 1
         sign = 1.0 if how.get("actor") == "low" else -1.0
         for place, (name, (order, _)) in enumerate(zip(names, asked, strict=True)):
-            self.gradient(name, order, sign * (chosen == place)[:, None] / ROWS)
+            pushed = sign * (chosen == place)[:, None] / ROWS
+            self.gradient(f"{name}.head" if name in bodies else name, order, pushed)
+            if name in bodies:
+                self.gradient(f"{name}.body", bodies[name], pushed * self.random.normal(size=(ROWS, 8)))
         self.gradient("actor", call, self.random.normal(size=(ROWS, ELEMENTS)))
         self.step("pi_opt")
 

@@ -18,6 +18,7 @@ from rldebug.evidence.script import Event, Script
 from rldebug.finding import thousands
 from rldebug.forensics.clips import clips_of
 from rldebug.forensics.followers import followers
+from rldebug.forensics.passes import ActorPass, actor_passes, network_of
 from rldebug.forensics.roles import roles_of
 from rldebug.forensics.target_ends import Ending
 from rldebug.forensics.targets import Fit, fit_targets, fit_weights
@@ -134,7 +135,7 @@ def _policy_loss(script: Script) -> dict[str, Any]:
         if own is not None and own["coefficient"]
     ]
     if not losses:
-        return {}
+        return _through_critics(script)
     forms = Counter("ratio" if "ratio" in str(own["op"]) else "log-prob" for _, own in losses)
     found: dict[str, Any] = {"form": forms.most_common(1)[0][0]}
     clips = [own["clip"] for _, own in losses if own.get("clip")]
@@ -150,6 +151,39 @@ def _policy_loss(script: Script) -> dict[str, Any]:
         if beside:
             found[name] = float(f"{statistics.median(beside):.3g}")
     return found
+
+
+def _through_critics(script: Script) -> dict[str, Any]:
+    """An actor that learns through what critics say of its actions: which way, and with how much entropy."""
+    passes = [(each, _lowered(each)) for each in actor_passes(script)]
+    ways = {way for _, way in passes}
+    if len(passes) < _PASSES or len(ways) != 1 or None in ways:
+        return {}
+    critics = sorted({network_of(script, push.module) for each, _ in passes for push in each.critics})
+    found: dict[str, Any] = {"form": "value", "sign": 1 if True in ways else -1, "critics": critics}
+    terms = {id(loss): own for audit in script.audits for loss, own in audit.losses}
+    factors = [
+        float(one["coefficient"]) / abs(float(own["coefficient"]))
+        for each, _ in passes
+        for two in [terms.get(id(each.loss), [])]
+        for own in two
+        for one in two
+        if own["kind"] == "output" and own.get("op") in ("mean", "sum") and own.get("through") and own["coefficient"]
+        and one["kind"] == "output" and one.get("op") == "logp" and one["reduction"] == own["reduction"]
+    ]  # fmt: skip
+    if factors:
+        found["entropy"] = float(f"{statistics.median(factors):.3g}")
+    return found
+
+
+_PASSES = 3  # backward passes from which it is told what an actor learns
+
+
+def _lowered(each: ActorPass) -> bool | None:
+    """Whether the loss falls where the critics say less; None where that differs by row."""
+    pushed = np.concatenate([push.gradient.sum(axis=1) for push in each.critics])
+    pushed = pushed[pushed != 0]
+    return bool(pushed[0] > 0) if len(pushed) and (np.sign(pushed) == np.sign(pushed[0])).all() else None
 
 
 def _advantages(script: Script) -> str:

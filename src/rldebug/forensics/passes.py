@@ -1,13 +1,15 @@
 """Backward passes, by what they did to the outputs of networks: who was pushed by which loss, row by row, which way.
 
 The actor of DDPG, TD3 and SAC learns through its critic: such a pass has a gradient at the output of a critic that was
-asked about the actor's own actions, and one at the actor's. In which form the loss was written does not matter.
+asked about the actor's own actions, and one at the actor's. In which form the loss was written does not matter. A
+critic that is asked by a method of its own (`critic.q1(state, action)`) is seen as the layers that this calls, one
+after the other: the last of them says what the first was asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -150,11 +152,27 @@ class ActorPass:
 
 def actor_passes(script: Script) -> tuple[ActorPass, ...]:
     """By data flow: the actor acts, and the critic is asked after it, about the same rows, with its action's graph."""
-    return tuple(each for each in beside_actors(script) if all(_through(push.output) for push in each.critics))
+    return tuple(
+        each
+        for each in beside_actors(script)
+        if all(_through(push.output) or _linked(script, each, push) for push in each.critics)
+    )
 
 
 def _through(output: Output) -> bool:
     return any(each.get("attached") for each in output.event.get("inputs") or ())
+
+
+def _linked(script: Script, each: ActorPass, push: Push) -> bool:
+    """Of a critic whose first layer is given the state alone: whether a value in the loss leads on to the actor."""
+    loss = each.loss
+    own = next((terms for one, terms in each.audit.losses if one is loss), [])
+    actors = {network_of(script, actor.module) for actor in each.actor}
+    return any(
+        term["kind"] == "output" and network_of(script, push.module) in reached and bool(actors & reached)
+        for term in own
+        for reached in [set(term.get("reached") or ())]
+    )
 
 
 @lru_cache(maxsize=8)
@@ -163,19 +181,101 @@ def beside_actors(script: Script) -> tuple[ActorPass, ...]:
     found = []
     acting = {name for name, thing in script.modules.items() if thing.get("acting")}
     alone = _alone(script)
+    outputs = {audit.number: said for audit, said in outputs_of(script)}
     for each in passes_of(script):
         actors = [push for push in each.pushes if push.module in acting and push.module not in alone]
         if not actors:
+            layers = [push for push in each.pushes if acting.difference(alone) & set(_around(script, push.module))]
+            actors = list(_answers(script, layers, outputs.get(each.audit.number, ()), -1))
+        if not actors:
             continue
+        others = [push for push in each.pushes if push.module not in acting]
+        layers = [push for push in others if _beside(script, push.module, actors)]
+        if len(layers) < len(others):
+            actors += [push for push in layers if push not in actors]
         last = max(push.output.order for push in actors)
         critics = [
             push
-            for push in each.pushes
-            if push.module not in acting and push.output.order > last and _same_rows(push.output, actors[0].output)
+            for push in others
+            if push not in actors and push.output.order > last and _same_rows(push.output, actors[0].output)
         ]
+        if any(_whole(script, push.module) != push.module for push in critics):
+            critics = list(_answers(script, critics, outputs.get(each.audit.number, ()), last))
         if critics and len({(push.module, push.output.place) for push in critics}) == len(critics):
             found.append(ActorPass(each.audit, tuple(actors), tuple(critics), each.order))
     return tuple(found)
+
+
+def _beside(script: Script, name: str, actors: list[Push]) -> bool:
+    """Another layer of an actor that is called layer by layer: held by the same optimizer."""
+    around = set(_around(script, name))
+    held = (script.modules.get(name, {}).get("owners") or {}).keys()
+    return any(
+        bool(around & set(_around(script, each.module)))
+        and held == (script.modules.get(each.module, {}).get("owners") or {}).keys()
+        for each in actors
+    )
+
+
+def _answers(script: Script, pushes: list[Push], outputs: tuple[Output, ...], begin: int) -> Iterator[Push]:
+    """Of layers that are called one by one the last, with what the first was given; and whatever else is no layer."""
+    wholes = {push.module for push in pushes}
+    parts: dict[str, list[Push]] = {}
+    for push in sorted(pushes, key=lambda each: each.output.order):
+        whole = _whole(script, push.module)
+        if whole == push.module:
+            yield push
+        elif not (push.output.event.get("depth") and wholes & set(_around(script, push.module))):
+            parts.setdefault(whole, []).append(push)
+    for whole, own in parts.items():
+        after = begin
+        wide = _wide(own[-1].output.event, "outputs", own[-1].output.place)
+        calls = [
+            each
+            for each in outputs
+            if begin < each.order <= own[-1].output.order and each.attached and each.place == 0
+            and _whole(script, each.module) == whole and each.module != whole
+        ]  # fmt: skip
+        for push in own:
+            if _wide(push.output.event, "outputs", push.output.place) != wide:
+                continue
+            if wide > 1 and any(_wide(later.output.event, "inputs", 0) == wide for later in own if later is not push):
+                continue
+            first = next((each for each in calls if after < each.order <= push.output.order), push.output)
+            after = push.output.order
+            event = push.output.event
+            asked = replace(event, detail={**event.detail, "inputs": first.event.get("inputs") or []})
+            yield Push(replace(push.output, event=asked, given=first.given, more=first.more), push.gradient)
+
+
+def network_of(script: Script, name: str) -> str:
+    """What a layer that was called by itself is a part of, where that is known."""
+    return [name, *_around(script, name)][-1] if script.modules.get(name, {}).get("inside") else name
+
+
+def _wide(event: Event, side: str, place: int) -> int:
+    """Numbers in each row of what a network was given, or said; 0 where that is not known."""
+    tensors = event.get(side) or []
+    shape = tensors[place].get("shape") if place < len(tensors) else None
+    return int(shape[-1]) if shape and len(shape) > 1 else 0
+
+
+def _around(script: Script, name: str) -> Iterator[str]:
+    """The networks that it is a part of, from the inside out."""
+    seen = {name}
+    while (name := str(script.modules.get(name, {}).get("inside"))) in script.modules and name not in seen:
+        seen.add(name)
+        yield name
+
+
+def _whole(script: Script, name: str) -> str:
+    """The outermost network that it is a part of. One that is never called itself is not known: of it there are only
+    single layers, of which those that the same optimizer holds are taken together."""
+    whole = [name, *_around(script, name)][-1]
+    thing = script.modules.get(whole, {})
+    if whole != name or sum((thing.get("layers") or {}).values()) != 1:
+        return whole
+    return " ".join(["layers of", *sorted(thing.get("owners") or ())])
 
 
 def _alone(script: Script) -> frozenset[str]:

@@ -66,6 +66,9 @@ def _policy_loss(found: Mapping[str, Any]) -> str:
     if not loss:
         return ""
     said = [f"policy loss: {loss['form']} × weight"]
+    if loss["form"] == "value":
+        sign = "−" if loss["sign"] < 0 else ""
+        said = [f"policy loss: {sign}value of the actor's action, by {' and '.join(loss['critics'][:3])}"]
     if "clip" in loss:
         said.append(f"clipped to {loss['clip'][0]:g}–{loss['clip'][1]:g}")
     if "entropy" in loss:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import Call, calls_of
+from rldebug.forensics.one_shift import one_shift
+from rldebug.forensics.worlds import training_streams
 from rldebug.rule import NotEnough, Rule
 
 
@@ -22,7 +24,9 @@ class StatisticsOverAllElements(Rule):
     ## What it checks
     The inputs of the network in an audit beside the observations of the same audit. Every element is scaled by the same
     factor, the factor changes as training goes on, so it is a statistic; and the scales of the elements, far apart
-    before, are as far apart after.
+    before, are as far apart after. Or the factor stays, as of a data set whose statistics are taken once: then all
+    elements are shifted and divided by the same two numbers, to rounding, and these are the mean and the deviation of
+    all elements together.
 
     ## Why it matters
     Small elements stay invisible beside large ones, which is what normalising is to prevent.
@@ -35,7 +39,8 @@ class StatisticsOverAllElements(Rule):
     `mean(axis=0)`, over the axis of observations.
 
     ## When it is fine
-    A constant factor for all elements is a choice; only one that is updated is reported.
+    A constant factor for all elements is a choice; only one that is updated, or that is a statistic of all elements
+    together, is reported.
 
     ## References
     Seen in the wild: NRM-03 of bench/bugs/sources.toml.
@@ -52,7 +57,16 @@ class StatisticsOverAllElements(Rule):
     equal: float = 0.05  # by which the factors of the elements may differ
     change: float = 0.01  # by which the factor must change over the audits
 
+    losses: int = 6  # in which the same shift and factor are told, where they stay
+    rows: int = 256  # different ones, of which mean and deviation are known
+    near: float = 0.05  # of a deviation, by which both may differ from those
+    shifted: float = 0.2  # deviations by which the mean differs from 0: a factor alone may be any constant
+
     def check(self, evidence: Script) -> Iterator[Finding]:
+        once = list(self._once(evidence))
+        if once:
+            yield from once
+            return
         factors: list[float] = []
         scales: NDArray[np.float64] | None = None
         where: Event | None = None
@@ -85,6 +99,31 @@ class StatisticsOverAllElements(Rule):
             expected="a mean and deviation of its own for each element",
             help="take mean and deviation over axis 0, the axis of observations",
             confidence=0.95,
+        )
+
+    def _once(self, script: Script) -> Iterator[Finding]:
+        """Statistics that were taken once, and are the same for all elements."""
+        spreads = [np.array((each.get("obs") or {}).get("std") or [], dtype=float) for each in training_streams(script)]
+        if not spreads or len(spreads[0]) < 2 or not np.isfinite(spreads[0]).all():
+            return
+        spread = spreads[0][spreads[0] > 0]
+        if len(spread) < 2 or spread.max() < self.apart * spread.min():
+            return
+        found = one_shift(script)
+        if found is None or found.losses < self.losses or found.rows < self.rows:
+            return
+        off = max(abs(found.shift - found.mean), abs(found.scale - found.deviation))
+        if off > self.near * found.deviation or abs(found.mean) < self.shifted * found.deviation:
+            return
+        yield self.finding(
+            "observations are normalised by one mean and one deviation for all elements",
+            where=found.first.where,
+            seen=f"every element less {found.shift:.3g}, over {found.scale:.3g}, in {found.losses} losses; of all "
+            f"elements together the mean is {found.mean:.3g} and the deviation {found.deviation:.3g}, and their own "
+            f"deviations are {spread.min():.3g} to {spread.max():.3g}",
+            expected="a mean and deviation of its own for each element",
+            help="take mean and deviation over axis 0, the axis of observations",
+            confidence=0.93,
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
 from rldebug.forensics.discrete_actor import Weighed, weighed
-from rldebug.forensics.passes import ActorPass, actor_passes
+from rldebug.forensics.passes import ActorPass, actor_passes, network_of
 from rldebug.forensics.targets import fit_targets
 from rldebug.rule import NotEnough, Rule
 
@@ -69,7 +69,7 @@ class ActorSeeksLowValue(Rule):
         if any(_share(each, -1.0) > 1.0 - self.share for each in found) or sum(raised) < self.share * len(found):
             return
         loss = next((each.loss for each in found if each.loss is not None), None)
-        names = ", ".join(sorted({push.module for push in found[0].critics}))
+        names = ", ".join(sorted({network_of(evidence, push.module) for push in found[0].critics}))
         yield self.finding(
             "the actor is trained towards low values of its critic",
             where=loss.where if loss is not None else Where(update=found[0].audit.update),

@@ -10,7 +10,7 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
-from rldebug.forensics.passes import ActorPass, beside_actors, passes_of
+from rldebug.forensics.passes import ActorPass, beside_actors, network_of, passes_of
 from rldebug.rule import NotEnough, Rule
 
 
@@ -52,15 +52,17 @@ class CriticCutOffFromActor(Rule):
         # A critic of states and actions, that learns from errors in passes of its own.
         acting = {name for name, thing in evidence.modules.items() if thing.get("acting")}
         alone = [each for each in passes_of(evidence) if not each.modules & acting]
-        learned = {push.module for each in alone for push in each.pushes if not _judged(push.gradient)}
+        learned = {
+            network_of(evidence, push.module) for each in alone for push in each.pushes if not _judged(push.gradient)
+        }
         found = [each for each in beside_actors(evidence) if _known(each) and _takes_actions(each) and _mean(each)]
-        found = [each for each in found if {push.module for push in each.critics} <= learned]
+        found = [each for each in found if {network_of(evidence, push.module) for push in each.critics} <= learned]
         if len(found) < self.passes:
             raise NotEnough(f"{len(found)} passes through a critic into an actor, needs {self.passes}")
         if not all(_cut(each) for each in found):
             return
         loss = next((each.loss for each in found if each.loss is not None), None)
-        names = ", ".join(sorted({push.module for push in found[0].critics}))
+        names = ", ".join(sorted({network_of(evidence, push.module) for push in found[0].critics}))
         yield self.finding(
             "the actor's loss asks the critic, and the answer does not reach the actor",
             where=loss.where if loss is not None else Where(update=found[0].audit.update),
