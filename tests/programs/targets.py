@@ -48,6 +48,54 @@ def _follow(bug: str, update: int, q: nn.Module, slow: nn.Module) -> None:
         slow.load_state_dict(q.state_dict())
 
 
+class Behind(nn.Module):
+    """Asked by a method of its own, and never called itself."""
+
+    def __init__(self, parts: int) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList([net(3)] if parts == 1 else [nn.Sequential(net(8), nn.Tanh()), net(3, 8)])
+
+    def values(self, rows: torch.Tensor) -> torch.Tensor:
+        for each in self.parts:
+            rows = each(rows)
+        return rows
+
+
+def by_method(bug: str = "", *, parts: int = 1, soft: bool = False) -> None:
+    """Double Q-learning; the target is copied whole, or follows softly."""
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    env = Drift()
+    fast, slow = Behind(parts), Behind(parts)
+    slow.load_state_dict(fast.state_dict())
+    optimizer = torch.optim.Adam(fast.parameters(), lr=3e-3)
+    memory: list[Any] = []
+    obs, _ = env.reset()
+    for step in range(160):
+        with torch.no_grad():
+            action = int(fast.values(tensor(obs)[None]).argmax()) if rng.random() > 0.2 else int(rng.integers(3))
+        after, reward, ended, cut, _ = env.step(action)
+        memory.append((obs, action, reward, after, ended))
+        obs = env.reset()[0] if ended or cut else after
+        if len(memory) < 24:
+            continue
+        picked = [memory[each] for each in rng.integers(0, len(memory), 16)]
+        s, a, r, t, d = (np.array(each) for each in zip(*picked, strict=True))
+        with torch.no_grad():
+            best = fast.values(tensor(t)).argmax(1, keepdim=True)
+            judge = fast if bug == "not asked" else slow
+            target = tensor(r) + 0.9 * (1 - tensor(d)) * judge.values(tensor(t)).gather(1, best)[:, 0]
+        loss = (fast.values(tensor(s)).gather(1, torch.as_tensor(a)[:, None])[:, 0] - target).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if soft:
+            for mine, theirs in zip(slow.parameters(), fast.parameters(), strict=True):
+                mine.data.lerp_(theirs.data, 0.05)
+        elif step % 10 == 0:
+            slow.load_state_dict(fast.state_dict())
+
+
 def q_learner(
     bug: str = "",
     *,

@@ -99,6 +99,20 @@ def owned(script: Script, module: str) -> bool:
     return False
 
 
+def around(script: Script, name: str) -> set[str]:
+    """The network and those that it is a part of."""
+    found: set[str] = set()
+    while name in script.modules and name not in found:
+        found.add(name)
+        name = str(script.modules[name].get("inside"))
+    return found
+
+
+def within(script: Script, name: str) -> set[str]:
+    """The network and its parts, at any depth: a method of its own may call those, and never the whole."""
+    return {name, *(each for each in script.modules if name in around(script, each))}
+
+
 @lru_cache(maxsize=8)
 def acting(script: Script, *, evaluation: bool = False) -> tuple[Call, ...]:
     """Calls on the current observations of the environment that is learned from; or of those that are not."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import Audit, Event, Script
-from rldebug.forensics.batches import owned
+from rldebug.forensics.batches import around, owned, within
 
 _SAME = 0.97  # share of rows in common from which two calls are on one batch: of few states many come up in both
 _OFTEN = 0.3  # calls for each update in which the twin takes part: an actor learns through the critic, too
@@ -84,9 +84,14 @@ def unasked(script: Script) -> tuple[tuple[Follower, Event], ...]:
     asked = dict(self_bootstrapped(script))
     found = []
     called = {str(event["module"]) for _, event in script.events("call")}
-    for name in looks:
+    called |= {name for name, thing in script.modules.items() if thing.get("calls")}
+    for name, seen in looks.items():
         thing = script.modules.get(name)
-        if thing is None or owned(script, name) or name in called or thing.get("calls") or thing.get("inside"):
+        if thing is None or owned(script, name) or thing.get("inside"):
+            continue
+        # A method of its own may call the layers within and never the whole: what counts is whose weights are used.
+        shared = {str(other) for _, look in seen.values() for other in look.get("shares") or ()}
+        if called & (within(script, name) | shared):
             continue
         online = _twin(script, looks, name)
         if online in asked:
@@ -122,7 +127,9 @@ def _follower(script: Script, looks: dict[str, dict[int, tuple[Audit, Event]]], 
     both = sorted(set(looks[name]) & set(looks[online]))
     mine = [looks[name][each][1] for each in both]
     theirs = [looks[online][each][1] for each in both]
-    things = [each for each in script.things.get("copy", {}).values() if each.get("module") == name]
+    # What is asked may be a part of what is loaded.
+    mine_or_more, theirs_or_more = around(script, name), around(script, online)
+    things = [each for each in script.things.get("copy", {}).values() if each.get("module") in mine_or_more]
     loads = [each for each in things if each.get("how") == "load_state_dict"]
     early = sum(sum(int(at) == 0 for at in each.get("updates") or ()) for each in loads)
     return Follower(
@@ -142,8 +149,10 @@ def _follower(script: Script, looks: dict[str, dict[int, tuple[Audit, Event]]], 
         ),
         loads=tuple(sorted(int(at) for each in loads for at in each.get("updates") or ())),
         loaded=sum(int(each.get("times") or 0) for each in loads) - early,
-        whole=sum(_after_the_first(each) for each in loads if each.get("source") == online and not _mixed(each)),
-        own_loads=sum(int(each.get("times") or 0) for each in loads if each.get("source") == name),
+        whole=sum(
+            _after_the_first(each) for each in loads if each.get("source") in theirs_or_more and not _mixed(each)
+        ),
+        own_loads=sum(int(each.get("times") or 0) for each in loads if each.get("source") == each.get("module")),
         steps=steps_of(script, online),
         line=_line(loads) or _called_at(script, name),
         glances=tuple(_glances(script, name, online, max((each.update for each in mine), default=0))),

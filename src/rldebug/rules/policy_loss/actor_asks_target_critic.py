@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
-from rldebug.forensics.batches import owned
+from rldebug.forensics.batches import around, owned
 from rldebug.forensics.passes import actor_passes
 from rldebug.rule import NotEnough, Rule
 
@@ -55,7 +55,7 @@ class ActorAsksTargetCritic(Rule):
             for each in evidence.things.get("copy", {}).values()
             if each.get("source") and owned(evidence, str(each["source"]))
         }
-        if all(_outer(evidence, name) & copied and not owned(evidence, name) for name in asked):
+        if all(around(evidence, name) & copied and not owned(evidence, name) for name in asked):
             loss = next((each.loss for each in found if each.loss is not None), None)
             yield self.finding(
                 "the actor learns through the target network of the critic",
@@ -65,12 +65,3 @@ class ActorAsksTargetCritic(Rule):
                 help="ask the trained critic about the actor's actions",
                 confidence=0.9,
             )
-
-
-def _outer(script: Script, name: str) -> set[str]:
-    """The network and what it is a part of."""
-    found: set[str] = set()
-    while name in script.modules and name not in found:
-        found.add(name)
-        name = str(script.modules[name].get("inside"))
-    return found
