@@ -60,7 +60,7 @@ class DeviationInNoOptimizer(Rule):
             first = first or term
         if count < self.losses or len(updates) < self.losses or first is None:
             raise NotEnough(f"{count} losses with a Gaussian policy, needs {self.losses}")
-        trained = any(evidence.modules.get(name, {}).get("owners") for name in first.get("reached") or ())
+        trained = any(evidence.owners(name) for name in first.get("reached") or ())
         if strays < count or not trained or len(seen) > 16:
             return
         yield self.finding(
