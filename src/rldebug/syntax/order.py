@@ -1,4 +1,5 @@
-"""Whether anybody reads a list step by step: of what only becomes a mean, a spread or a length the order is nothing."""
+"""Whether a program reads a list step by step: of what only becomes a mean, a spread or a line of a report the order is
+nothing."""
 
 from __future__ import annotations
 
@@ -35,13 +36,15 @@ _KEEPS = (
     *("isfinite", "isnan"),
 )
 _BUILT_IN = ("len", "max", "min", "sum", "print", "set", "any", "all", "sorted", "str", "repr", "bool")
-_SAME = ("list", "tuple", "float", "abs", "reversed")
+_SAME = ("list", "tuple", "float", "int", "round", "abs", "reversed")
+_REPORTS = ("matplotlib.", "seaborn.", "wandb.", "mlflow.", "logging.", "pandas.")
+_TOLD_TO = ("add_scalar", "add_scalars", "add_histogram")  # of TensorBoard
 _ABOUT = ("shape", "dtype", "device", "ndim", "size", "nbytes")
 _DEEPEST = 40  # steps of one walk
 
 
 def only_summed_up(source: Source, container: ast.expr) -> bool:
-    """Whether all that the text ever makes of a list are numbers about all of it, and there is one."""
+    """Whether all that the text ever makes of a list are numbers about all of it, and reports; and there is one."""
     walk = _Walk(source)
     uses = list(_uses(source, container))
     return bool(uses) and not any(walk.placed(each, _DEEPEST) for each in uses) and walk.summed
@@ -51,7 +54,7 @@ def only_summed_up(source: Source, container: ast.expr) -> bool:
 class _Walk:
     source: Source
     seen: set[ast.AST] = field(default_factory=set)
-    summed: bool = False  # something became a number about all of it
+    summed: bool = False  # something became a number about all of it, or is shown
 
     def placed(self, node: ast.AST, depth: int) -> bool:
         """Whether someone may look at what stands where in the value of an expression; true where it is not known."""
@@ -70,14 +73,17 @@ class _Walk:
             return parent.value is not node or (not isinstance(parent.ctx, ast.Store) and self.placed(parent, on))
         if isinstance(parent, ast.BinOp | ast.Compare):
             return not self._beside_numbers(parent, node) or self.placed(parent, on)
-        if isinstance(parent, ast.keyword | ast.List | ast.UnaryOp | ast.Starred):
+        if isinstance(parent, ast.keyword | ast.List | ast.Dict | ast.UnaryOp | ast.Starred):
             return self.placed(parent, on)
+        if isinstance(parent, ast.FormattedValue):
+            self.summed = True
+            return False
         if isinstance(parent, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
             return parent.value is node and any(self._kept_in(each, on) for each in targets)
         if isinstance(parent, ast.Return):
             return self._returned(parent, on)
-        return not isinstance(parent, ast.Expr | ast.FormattedValue | ast.Delete | ast.If | ast.Assert)
+        return not isinstance(parent, ast.Expr | ast.Delete | ast.If | ast.Assert)
 
     def _beside_numbers(self, parent: ast.BinOp | ast.Compare, node: ast.AST) -> bool:
         """Whether it meets but numbers, and what was made of itself: no other list, to be paired with."""
@@ -109,7 +115,7 @@ class _Walk:
     def _given(self, call: ast.Call, node: ast.AST, depth: int) -> bool:
         name = dotted(call.func)
         if name in _BUILT_IN:
-            self.summed |= name not in ("print", "str", "repr", "bool")
+            self.summed = True
             return False
         if name in _SAME:
             return self.placed(call, depth)
@@ -117,6 +123,9 @@ class _Walk:
         nowhere_bound = isinstance(inner, ast.Name) and not full and not reaching(self.source, inner)
         if full.startswith(("numpy.", "torch.")) or (nowhere_bound and method(call) in (*_SUMS_UP, *_KEEPS)):
             return self._made(call, method(call) or full.rpartition(".")[2], 1, depth)
+        if full.startswith(_REPORTS) or (not full and method(call) in _TOLD_TO):
+            self.summed = True
+            return False
         known = self._runs(call)
         if known:  # where it is not told which of several is run, one that sums up is enough of a doubt
             return all(self._taken_by(each, call, node, depth) for each in known)

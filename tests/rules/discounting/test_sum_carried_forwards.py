@@ -168,6 +168,27 @@ def test_quiet_where_the_sums_only_give_a_scale_for_bonuses():
                 smooth[t] = past
             draw(smooth)
         """,
+        """
+        def smooth(scores, keep):
+            y, out = 0.0, []
+            for i, x in enumerate(scores):
+                y = x + keep * y
+                out.append(y * (1 - keep) / (1 - keep ** (i + 1)))
+            return out
+        """,
+        """
+        import matplotlib.pyplot as plt
+
+        def trend(scores):
+            y, out = 0.0, []
+            for x in scores:
+                y = x + 0.9 * y
+                out.append(y)
+            return out
+
+        print(round(trend(history)[-1], 1), f"{trend(history)[0]:.3f}")
+        plt.plot(trend(history))
+        """,
     ],
 )
 def test_quiet_about_sums_that_are_no_returns(code):

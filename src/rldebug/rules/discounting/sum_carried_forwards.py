@@ -12,7 +12,7 @@ from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 from rldebug.syntax.bindings import bound_in, reaching
 from rldebug.syntax.flow import meant, put_in
-from rldebug.syntax.names import library, receiver, resolved
+from rldebug.syntax.names import constant, library, receiver, resolved
 from rldebug.syntax.order import only_summed_up
 from rldebug.syntax.places import class_of, loops_of, scope_of
 from rldebug.syntax.running import Running, container, running_sums
@@ -26,8 +26,8 @@ class SumCarriedForwards(Rule):
     ## What it checks
     `for r in rewards: R = r + gamma * R`, with R kept for each step: the loop goes over the steps in their order, so
     that R holds what came before a step. The same for advantages, `A = delta + gamma * lam * A`. Nothing is said where
-    what is kept only becomes a mean or a spread, where the sum goes on from one rollout to the next, and of sums in a
-    network, of noise or of observations. Read from the source.
+    what is kept only becomes a mean, a spread or a line of a report, where the sum goes on from one rollout to the
+    next, and of averages and of sums in a network, of noise or of observations. Read from the source.
 
     ## Why it matters
     A step is credited with the rewards of the past. Actions get no credit for what they lead to, and the policy learns
@@ -61,7 +61,7 @@ class SumCarriedForwards(Rule):
                 continue
             if all(_only_scales(evidence, each, statement) for statement, _ in each.kept):
                 continue
-            if _goes_on(evidence, each) or _no_reward(evidence, each):
+            if _averages(each) or _goes_on(evidence, each) or _no_reward(evidence, each):
                 continue
             told.add(each.loop)
             yield self.finding(
@@ -86,6 +86,21 @@ def _only_scales(source: Source, each: Running, statement: ast.stmt) -> bool:
     """Whether what is kept only becomes a number about all of it, such as its spread: rewards are scaled by that."""
     made = container(statement)
     return made is not None and only_summed_up(source, made)
+
+
+def _averages(each: Running) -> bool:
+    """Whether what is kept is divided by the sum of the weights: an average over the past, `(1 - b) * total`."""
+    shares = [ast.dump(one) for one in each.discount]
+    return all(
+        any(
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Sub)
+            and constant(node.left) == 1
+            and any(ast.dump(one) in shares for one in ast.walk(node.right))
+            for node in ast.walk(statement)
+        )
+        for statement, _ in each.kept
+    )
 
 
 def _goes_on(source: Source, each: Running) -> bool:
