@@ -58,3 +58,16 @@ def test_what_was_called_first_keeps_its_parameters():
     whole = registry.called(net)
     registry.called(net[0])
     assert registry.owners(map(id, net.parameters())) == [whole]
+
+
+def test_parameters_are_not_taken_for_those_of_a_network_that_is_gone():
+    registry, first = Registry(), nn.Linear(2, 1)
+    name = registry.called(first)
+    ids = [id(each) for each in first.parameters()]
+    kept = list(first.parameters())  # the same places in memory, as a new network may get them
+    del first
+    second = nn.Linear(2, 1)
+    second.weight, second.bias = kept
+    other = registry.called(second)
+    assert other != name
+    assert registry.owners(ids) == [other]

@@ -39,7 +39,8 @@ class Registry:
         if name is None:
             name = self._register(module, self.modules)
             for parameter in module.parameters():
-                self._owner.setdefault(id(parameter), name)
+                if self._gone(id(parameter)):
+                    self._owner[id(parameter)] = name
         return name
 
     def called(self, module: nn.Module) -> str:
@@ -48,9 +49,14 @@ class Registry:
         if name not in self._called:
             self._called.add(name)
             for parameter in module.parameters():
-                if self._owner.get(id(parameter)) not in self._called:
+                if self._gone(id(parameter)) or self._owner[id(parameter)] not in self._called:
                     self._owner[id(parameter)] = name
         return name
+
+    def _gone(self, parameter: int) -> bool:
+        """Nobody has it; or who had it is gone, and its place in memory another's."""
+        owner = self.modules.get(self._owner.get(parameter, ""))
+        return owner is None or owner() is None
 
     def optimizer(self, optimizer: Optimizer) -> str:
         optimizer = innermost(optimizer)

@@ -121,6 +121,7 @@ class Session:
         self._noted: dict[str, int] = {}
         self._modules: dict[str, dict[str, Any]] = {}
         self._told = self.started
+        self._named: set[str] = set()  # networks that were told
         self._file: IO[str] | None = None
         self.pid = os.getpid()
         self._lock = threading.RLock()
@@ -417,7 +418,9 @@ class Session:
                 self._safely("looking for copies", self._find_copies)
             self._count_learned(audit)
             self._safely("writing an audit", self._write_audit, audit)
-            if time.monotonic() - self._told > _TELL_EVERY or self.audits <= _FIRST:
+            # A network that is not told now may be gone by the next time.
+            new = any(name not in self._named for name, _ in self.registry.living())
+            if time.monotonic() - self._told > _TELL_EVERY or self.audits <= _FIRST or new:
                 self._safely("telling", self.tell)
 
     def _count_learned(self, audit: Recording) -> None:
@@ -467,6 +470,7 @@ class Session:
             self.thing("stream", str(stream.index), **stream.describe())
         for name, module in self.registry.living():
             self.thing("module", name, **described(self.registry, name, module), **self._modules.get(name, {}))
+            self._named.add(name)
         self.thing(
             "counts",
             "all",

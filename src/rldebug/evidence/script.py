@@ -225,6 +225,14 @@ class Script:
     def optimizers(self) -> Mapping[str, Mapping[str, Any]]:
         return self.things.get("optimizer", {})
 
+    def owners(self, module: str) -> Mapping[str, int]:
+        """Optimizers that hold parameters of a network, and how many; also of one that was gone before it was told."""
+        told = self.modules.get(module)
+        if told is not None:
+            return told.get("owners") or {}
+        holds = {name: (each.get("modules") or {}) for name, each in self.optimizers.items()}
+        return {name: int(each[module]) for name, each in holds.items() if isinstance(each, dict) and module in each}
+
     @property
     def counts(self) -> Mapping[str, Any]:
         """How often things happened in all: updates, env_steps, phases, audits, backwards, …"""

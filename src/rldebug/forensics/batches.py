@@ -96,7 +96,7 @@ def owned(script: Script, module: str) -> bool:
         if thing.get("owners"):
             return True
         module = str(thing.get("inside"))
-    return False
+    return bool(script.owners(module))
 
 
 def around(script: Script, name: str) -> set[str]:

@@ -95,15 +95,13 @@ def _most_stepped(script: Script) -> int | None:
 
 def _targets(script: Script, trained: set[str]) -> Iterator[tuple[str, str]]:
     """A network of the same shapes as a trained one, that no optimizer owns, and that is called without gradients."""
-    modules = script.modules
     pairs: Counter[tuple[str, str]] = Counter()
     for _, event in script.events("weights"):
         name = event["module"]
-        own = modules.get(name, {})
-        if own.get("owners"):
+        if script.owners(name):
             continue
         for other in event.get("distance") or {}:
-            if modules.get(other, {}).get("owners"):
+            if script.owners(other):
                 pairs[name, other] += 1
     called = {event["module"] for _, event in script.events("call") if not event["grad"] and not event["acting"]}
     called |= {event["module"] for _, event in script.events("copy")}

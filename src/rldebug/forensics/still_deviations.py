@@ -34,8 +34,6 @@ def still_deviation(script: Script) -> StillDeviation:
         updates.add(term.update)
         seen |= set(np.unique(np.asarray(std)).tolist()[:64])
         first = first or term
-    trained = first is not None and any(
-        script.modules.get(name, {}).get("owners") for name in first.get("reached") or ()
-    )
+    trained = first is not None and any(script.owners(name) for name in first.get("reached") or ())
     still = strays == count > 0 and trained and len(seen) <= _VALUES
     return StillDeviation(count, len(updates), first, still, still and plain == count)

@@ -54,6 +54,37 @@ def test_fires_where_the_last_step_stays_first(code):
         use(out, scores)
         """,
         "for t in reversed(range(n)):\n    g = r[t] + gamma * g\n    out[t] = g\nuse(out)",
+        """
+        out = []
+        for r in reversed(rewards):
+            g = r + gamma * g
+            out.append(g)
+        for logp, g in zip(reversed(logps), out):
+            loss = loss - logp * g
+        """,
+        """
+        out = []
+        for r in reversed(rewards):
+            g = r + gamma * g
+            out.append(g)
+        for logp in logps:
+            loss = loss - logp * out.pop()
+        """,
+        """
+        import numpy as np
+
+        class Scale:
+            def see(self, x):
+                self.mean, self.spread = x.mean(), x.std()
+
+        def scaled(rewards, gamma, scale):
+            g, out = 0.0, []
+            for r in rewards[::-1]:
+                g = r + gamma * g
+                out.append(g)
+            scale.see(np.array(out))
+            return np.array(rewards) / scale.spread
+        """,
     ],
 )
 def test_quiet_about_lists_in_the_right_order(code):

@@ -2,8 +2,11 @@ import numpy as np
 import torch
 from torch import nn
 
+from rldebug.forensics.batches import owned
+from rldebug.forensics.roles import roles_of
 from rldebug.rules.evaluation.evaluated_in_training_mode import EvaluatedInTrainingMode
 from tests.judge import fires, not_enough, quiet
+from tests.programs.two_legs import resumed
 from tests.programs.worlds import Evaluation, Line, learn, network
 from tests.watched import watched
 
@@ -53,6 +56,15 @@ def test_quiet_in_evaluation_mode():
 
 def test_quiet_where_the_mode_makes_no_difference():
     quiet(rule, seen(network()))
+
+
+def test_quiet_about_an_actor_that_draws_within_and_was_resumed():
+    script = watched(resumed)[1]
+    quiet(rule, script)
+    roles = roles_of(script)
+    assert {target.partition("-")[0] for target in roles.target_names} == {"follows"}, "no network that learns is one"
+    assert all(owned(script, each) for each in roles.policy)
+    assert roles.policy | roles.critic <= set(script.modules), "all that learned were told, those of the second leg too"
 
 
 def test_not_enough_without_an_evaluation():

@@ -12,6 +12,7 @@ from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 from rldebug.syntax.edits import replaced
 from rldebug.syntax.names import dotted, method, receiver
+from rldebug.syntax.order import only_summed_up
 from rldebug.syntax.places import own_nodes, parents, scope_of
 from rldebug.syntax.running import Running, container, reverses, running_sums
 
@@ -59,7 +60,9 @@ class ReturnsLeftReversed(Rule):
             for statement, _ in each.kept:
                 made = container(statement)
                 name = dotted(made) if made is not None else ""
-                if not name or not _order_matters(evidence, each, name):
+                if made is None or not name or not _order_matters(evidence, each, name):
+                    continue
+                if only_summed_up(evidence, made):
                     continue
                 call = statement.value if isinstance(statement, ast.Expr) else None
                 assert isinstance(call, ast.Call)
@@ -78,12 +81,16 @@ class ReturnsLeftReversed(Rule):
 def _turned_back(source: Source, each: Running) -> bool:
     """Whether anything else in the file turns a sequence round; loops over other sequences from behind do not count."""
     names = {dotted(made) for statement, _ in each.kept if (made := container(statement)) is not None}
-    iterators = {node for loop in ast.walk(source.tree) if isinstance(loop, ast.For) for node in ast.walk(loop.iter)}
+    popped = {f"{each}.pop" for each in names if each}
+    loops = [loop for loop in ast.walk(source.tree) if isinstance(loop, ast.For)]
+    iterators = {node: loop.iter for loop in loops for node in ast.walk(loop.iter)}
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call) and dotted(node.func) == "range":
             continue
+        if isinstance(node, ast.Call) and method(node) == "pop" and not node.args and dotted(node.func) in popped:
+            return True  # read from behind
         if reverses(source, node) or _backwards_index(node):
-            inside = {dotted(one) for one in ast.walk(node) if dotted(one)}
+            inside = {dotted(one) for one in ast.walk(iterators.get(node, node)) if dotted(one)}
             if node not in iterators or inside & names:
                 return True
     return False

@@ -10,10 +10,13 @@ from typing import ClassVar
 from rldebug.evidence.source import Source
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
-from rldebug.syntax.flow import meant
-from rldebug.syntax.names import dotted, library, method
-from rldebug.syntax.places import parents, scope_of
+from rldebug.syntax.bindings import bound_in, reaching
+from rldebug.syntax.flow import meant, put_in
+from rldebug.syntax.names import constant, library, receiver, resolved
+from rldebug.syntax.order import only_summed_up
+from rldebug.syntax.places import class_of, loops_of, scope_of
 from rldebug.syntax.running import Running, container, running_sums
+from rldebug.syntax.stepping import roles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +25,9 @@ class SumCarriedForwards(Rule):
 
     ## What it checks
     `for r in rewards: R = r + gamma * R`, with R kept for each step: the loop goes over the steps in their order, so
-    that R holds what came before a step. The same for advantages, `A = delta + gamma * lam * A`. Read from the source.
+    that R holds what came before a step. The same for advantages, `A = delta + gamma * lam * A`. Nothing is said where
+    what is kept only becomes a mean, a spread or a line of a report, where the sum goes on from one rollout to the
+    next, and of averages and of sums in a network, of noise or of observations. Read from the source.
 
     ## Why it matters
     A step is credited with the rewards of the past. Actions get no credit for what they lead to, and the policy learns
@@ -56,6 +61,8 @@ class SumCarriedForwards(Rule):
                 continue
             if all(_only_scales(evidence, each, statement) for statement, _ in each.kept):
                 continue
+            if _averages(each) or _goes_on(evidence, each) or _no_reward(evidence, each):
+                continue
             told.add(each.loop)
             yield self.finding(
                 f"{each.name} is carried from the first step to the last: it holds the past of a step, not its future",
@@ -76,23 +83,57 @@ def _bare(source: Source, each: Running) -> bool:
 
 
 def _only_scales(source: Source, each: Running, statement: ast.stmt) -> bool:
-    """Whether what is kept is only asked for its spread: rewards are scaled by it."""
-    name = dotted(container(statement) or ast.Name("", ast.Load()))
-    up = parents(source)
-    uses = [
-        node
-        for node in ast.walk(scope_of(source, each.loop))
-        if isinstance(node, ast.Name | ast.Attribute) and dotted(node) == name and isinstance(node.ctx, ast.Load)
-    ]
-    scales = others = 0
-    for node in uses:
-        parent = up.get(node)
-        if isinstance(parent, ast.Attribute) and parent.attr in ("append", "insert", "appendleft"):
-            continue
-        call = up.get(parent) if isinstance(parent, ast.Attribute) else parent
-        does = method(call) or library(source, call).rpartition(".")[2] if isinstance(call, ast.Call) else ""
-        if does in ("std", "var", "update", "len", "max", "min"):
-            scales += 1
-        else:
-            others += 1
-    return scales > 0 and not others
+    """Whether what is kept only becomes a number about all of it, such as its spread: rewards are scaled by that."""
+    made = container(statement)
+    return made is not None and only_summed_up(source, made)
+
+
+def _averages(each: Running) -> bool:
+    """Whether what is kept is divided by the sum of the weights: an average over the past, `(1 - b) * total`."""
+    shares = [ast.dump(one) for one in each.discount]
+    return all(
+        any(
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Sub)
+            and constant(node.left) == 1
+            and any(ast.dump(one) in shares for one in ast.walk(node.right))
+            for node in ast.walk(statement)
+        )
+        for statement, _ in each.kept
+    )
+
+
+def _goes_on(source: Source, each: Running) -> bool:
+    """Whether the sum is carried from one round of the loop around it to the next: a filter that never begins anew, and
+    no return, which begins with its rollout."""
+    outer = next(iter(loops_of(source, each.loop)), None)
+    inside = set(ast.walk(outer)) - set(ast.walk(each.loop)) if outer is not None else set()
+    within = bound_in(source, scope_of(source, each.loop)).get(each.name, [])
+    return outer is not None and bool(within) and not any(one.node in inside for one in within)
+
+
+def _no_reward(source: Source, each: Running) -> bool:
+    """Whether what is summed cannot be rewards: numbers that were drawn, observations; or the network itself sums."""
+    owner = class_of(source, each.loop)
+    if owner is not None and any(resolved(source, one) == "torch.nn.Module" for one in owner.bases):
+        return True
+    return all(_drawn(source, one) or _observed(source, one) for one in each.added)
+
+
+def _drawn(source: Source, node: ast.expr, depth: int = 6) -> bool:
+    if depth <= 0:
+        return False
+    if isinstance(node, ast.Subscript):
+        return _drawn(source, node.value, depth - 1)
+    if isinstance(node, ast.Name | ast.Attribute):
+        values = [one.value for one in reaching(source, node) if one.how in ("assigned", "looped")]
+        return bool(values) and all(one is not None and _drawn(source, one, depth - 1) for one in values)
+    made = receiver(node)
+    inner = library(source, meant(source, made)) if made is not None else ""
+    return (library(source, node) or inner).startswith(("numpy.random.", "torch.rand", "torch.normal", "random."))
+
+
+def _observed(source: Source, node: ast.expr) -> bool:
+    inner = node.value if isinstance(node, ast.Subscript) else node
+    told = {frozenset(roles(source, one)) for one in (inner, *put_in(source, inner))} - {frozenset[str]()}
+    return bool(told) and all(one == {"observation"} for one in told)

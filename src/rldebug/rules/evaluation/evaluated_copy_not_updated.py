@@ -10,6 +10,7 @@ from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import owned
 from rldebug.forensics.roles import roles_of
+from rldebug.forensics.weights import looks, prints
 from rldebug.forensics.worlds import evaluation_calls
 from rldebug.rule import NotEnough, Rule
 
@@ -20,8 +21,8 @@ class EvaluatedCopyNotUpdated(Rule):
 
     ## What it checks
     The networks that act in environments that are never learned from. None of them is owned by an optimizer; they have
-    the shapes of a trained one, but other weights, which stay the same while that one learns, and nothing is ever
-    loaded or copied into them; but for a copy that was made before training.
+    the shapes of a trained one, but other weights, which are the same in two evaluations between which that one has
+    learned, and nothing is ever loaded or copied into them; but for a copy that was made before training.
 
     ## Why it matters
     The evaluation measures the untrained policy, whatever is learned.
@@ -47,7 +48,7 @@ class EvaluatedCopyNotUpdated(Rule):
 
     steps: int = 10  # of the evaluation
     apart: float = 1e-3  # relative distance of the weights
-    audits: int = 2  # at which that was seen
+    audits: int = 2  # with an evaluation, between which the trained network had learned
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         calls = evaluation_calls(evidence)
@@ -60,11 +61,14 @@ class EvaluatedCopyNotUpdated(Rule):
         trained = roles.policy | roles.q
         for module in sorted(modules):
             seen = [event for _, event in evidence.events("weights") if event["module"] == module]
-            if len({event.get("fingerprint") for event in seen}) != 1 or self._written(evidence, module):
+            if len(set(prints(evidence, module))) != 1 or self._written(evidence, module):
                 continue
+            played = {each.audit.number for each in calls if each.module == module}
             for twin in sorted(trained):
                 far = [float(event["distance"][twin]) for event in seen if twin in (event.get("distance") or {})]
-                if len(far) < self.audits or far[-1] < self.apart or not owned(evidence, twin):
+                # A copy that is filled before each evaluation stays as it is between two, too.
+                learned = {each for number, each in looks(evidence, twin).items() if number in played}
+                if len(learned) < self.audits or not far or far[-1] < self.apart or not owned(evidence, twin):
                     continue
                 call = next(each for each in calls if each.module == module)
                 yield self.finding(

@@ -92,8 +92,9 @@ def _by_mode(kind: str) -> bool:
 def _gives_values(script: Script, module: str) -> bool:
     """A network whose output is drawn, as that of a policy may be, gives another one each time, and rightly so."""
     roles = roles_of(script)
-    drawn = any(True for _ in script.events("sample", "logp"))
-    return not drawn and (module in roles.q or (bool(roles.targets) and module in dict(roles.targets).values()))
+    if module in roles.policy or any(True for _ in script.events("sample", "logp")):
+        return False  # it may draw within, and there may be a target policy that follows it
+    return module in roles.q or (bool(roles.targets) and module in dict(roles.targets).values())
 
 
 def told_twice(script: Script, module: str) -> tuple[int, int]:

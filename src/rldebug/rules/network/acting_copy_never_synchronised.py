@@ -10,6 +10,7 @@ from rldebug.evidence.script import Event, Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.roles import roles_of
 from rldebug.forensics.updates import restored
+from rldebug.forensics.weights import prints
 from rldebug.rule import NotEnough, Rule
 
 
@@ -50,7 +51,7 @@ class ActingCopyNeverSynchronised(Rule):
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         roles = roles_of(evidence)
-        learners = {name for name in roles.policy | roles.q if evidence.modules.get(name, {}).get("owners")}
+        learners = {name for name in roles.policy | roles.q if evidence.owners(name)}
         if len(evidence.audits) < self.audits or not learners:
             raise NotEnough(f"fewer than {self.audits} audits, or nothing that learns to act")
         if restored(evidence) or any(self._may_act(evidence, name) for name in learners):
@@ -63,7 +64,7 @@ class ActingCopyNeverSynchronised(Rule):
             looks = [event for _, event in evidence.events("weights") if event["module"] == name]
             if len(looks) < self.audits or looks[-1].update - looks[0].update < self.updates:
                 continue
-            if len({event["fingerprint"] for event in looks}) > 1 or evidence.modules.get(name, {}).get("owners"):
+            if len(set(prints(evidence, name))) > 1 or evidence.owners(name):
                 continue
             copies = [each for each in evidence.things.get("copy", {}).values() if each.get("module") == name]
             if sum(int(each["times"]) for each in copies) > 1:
