@@ -54,7 +54,7 @@ class DrawnFromAnotherDistribution(Rule):
     severity: ClassVar[Severity] = "warning"
     reads: ClassVar[str] = "Script"
     aim: ClassVar[str] = "drawn"
-    follows: ClassVar[tuple[str, ...]] = ("ACT300", "ACT320", "ACT321", "BUF300", "BUF301")
+    follows: ClassVar[tuple[str, ...]] = ("ACT300", "ACT320", "ACT321", "BUF300", "BUF301", "NRM304")
 
     audits: int = 2  # in which the drawn actions can be compared with the policy
     rows: int = 150  # in all
