@@ -7,7 +7,7 @@ that goes on, and T itself is where the episode ended. That needs no row to be k
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from rldebug.forensics.target_twins import World
 
 _REWARDS = 5  # different ones
 _STEPS = 40  # of the environment, that the rewards are known from
+_ENDS = 5  # that had been seen, before rows without any say something
 _ROWS = 96
 _GOOD = 0.97
 _TERMS = 24
@@ -38,7 +39,7 @@ class Free:
     masked: Flags  # the target is a reward alone, and that can be told
     audit: Array
     ends: dict[float, float]  # how often a reward is that of a terminated step
-    often: float  # how often steps terminate
+    often: float  # how often steps had terminated by then
     capped: Flags  # of `masked`, those that a bound on the targets would make so as well
 
 
@@ -54,6 +55,7 @@ def free_formula(world: World, terms: Sequence[tuple[Audit, Event]]) -> Free | N
         return None
     target = np.concatenate([each for each, _, _ in batches])
     audit = np.concatenate([np.full(len(each), number) for each, _, number in batches])
+    often = _often(world, {each.number: each for each, _ in terms[:_TERMS]}, audit)
     if len(target) < _ROWS or len(np.unique(audit)) < 2:
         return None
     tol = max(3e-6 * float(np.abs(target).max()), 1e-6)
@@ -66,12 +68,23 @@ def free_formula(world: World, terms: Sequence[tuple[Audit, Event]]) -> Free | N
     best: Free | None = None
     for name in kept:
         f = np.concatenate([own.get(name, np.full(len(each), np.nan)) for each, own, _ in batches])
-        found = _fit(name, target, f, values, audit, tol, ends, float(done.mean()))
+        found = _fit(name, target, f, values, audit, tol, ends, often)
         if found is not None and not (np.abs(found.reward - usual) <= 1e-5).any():
             continue  # what most steps are paid is in no target: rewards are scaled, and look like others
         if found is not None and (best is None or _better(found, best)):
             best = found
     return best
+
+
+def _often(world: World, audits: Mapping[int, Audit], audit: Array) -> float:
+    """How many of the rows would be ends if they were drawn from all steps until then: a share of all rows. An agent
+    that has learned reaches ends that nobody had seen when the first batches were drawn."""
+    until: dict[int, float] = {}
+    for number, each in audits.items():
+        past = world.usable & (world.id <= (int(each.nodes.id.max()) if len(each.nodes) else -1))
+        ended = int(world.terminated[past].sum())
+        until[number] = ended / int(past.sum()) if ended >= _ENDS else 0.0
+    return float(np.mean([until[int(each)] for each in audit]))
 
 
 def _better(new: Free, old: Free) -> bool:
