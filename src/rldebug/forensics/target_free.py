@@ -81,7 +81,7 @@ def _often(world: World, audits: Mapping[int, Audit], audit: Array) -> float:
     that has learned reaches ends that nobody had seen when the first batches were drawn."""
     until: dict[int, float] = {}
     for number, each in audits.items():
-        past = world.usable & (world.id <= (int(each.nodes.id.max()) if len(each.nodes) else -1))
+        past = world.usable & (world.id <= each.nodes.id.max(initial=-1))
         ended = int(world.terminated[past].sum())
         until[number] = ended / int(past.sum()) if ended >= _ENDS else 0.0
     return float(np.mean([until[int(each)] for each in audit]))
