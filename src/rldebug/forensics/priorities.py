@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rldebug.evidence.script import Audit, Event, Script
-from rldebug.forensics.importance import error_of
+from rldebug.forensics.importance import errors_of, ranked
 
 Array = NDArray[np.float64]
 
@@ -43,10 +43,18 @@ class Again:
 
 @lru_cache(maxsize=8)
 def drawn_again(script: Script) -> tuple[Again, ...]:
-    return tuple(each for audit in script.audits for each in _of_audit(audit))
+    """By the error that priorities are made of, where there are several measures of it: the one that lies on lines most
+    often, else the one that weights go along with most."""
+    tried = [tuple(each for audit in script.audits for each in _of_audit(audit, measure)) for measure in range(3)]
+    return max(tried, key=lambda several: (sum(np.isfinite(each.slope) for each in several), _together(several)))
 
 
-def _of_audit(audit: Audit) -> Iterator[Again]:
+def _together(several: Sequence[Again]) -> float:
+    found = [ranked(each.error, each.weight) for each in several]
+    return abs(float(np.mean(found))) if found else -1.0
+
+
+def _of_audit(audit: Audit, measure: int) -> Iterator[Again]:
     nodes, last, signs, before = audit.nodes, dict[int, float](), dict[int, bool](), None
     for term in audit.of("term"):
         weight = term.arrays.get("weight")
@@ -54,9 +62,10 @@ def _of_audit(audit: Audit) -> Iterator[Again]:
         if weight is None or rows is None or np.size(weight) != len(rows) or not len(nodes):
             continue
         flat = np.ravel(weight).astype(np.float64)
-        error = error_of(term, len(flat))
-        if error is None or not (np.isfinite(flat).all() and flat.min() > 0 and np.isfinite(error).all()):
+        errors = errors_of(term, len(flat))
+        if len(errors) <= measure or not (np.isfinite(flat).all() and flat.min() > 0 and np.isfinite(errors).all()):
             continue
+        error = errors[measure]
         if before is not None and term.update > before + 1:
             last.clear()  # what was learned in between was not seen
         before = term.update

@@ -2,6 +2,8 @@ from rldebug.evidence.script import Script
 from rldebug.rules.buffer.priorities_of_other_rows import PrioritiesOfOtherRows
 from tests.judge import fires, not_enough, quiet
 from tests.programs.prioritised import replayed
+from tests.programs.weighted import distributional
+from tests.watched import watched
 
 rule = PrioritiesOfOtherRows()
 
@@ -22,3 +24,15 @@ def test_quiet_where_each_row_gets_its_own():
 
 def test_declines_where_nothing_is_weighted():
     not_enough(rule, Script())
+
+
+def test_fires_where_divergences_are_written_in_another_order():
+    script = watched(lambda: distributional("divergence", few=False, order="sorted", steps=420), overhead_budget=10.0)[
+        1
+    ]
+    fires(rule, script)
+
+
+def test_quiet_where_priorities_are_divergences_of_distributions():
+    script = watched(lambda: distributional("divergence", few=False, steps=420), overhead_budget=10.0)[1]
+    quiet(rule, script)

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+import pytest
+import torch
+from torch import nn
+
 from rldebug.rules.network.network_frozen import NetworkFrozen
 from tests.programs import learning
 from tests.watched import findings
@@ -24,3 +28,36 @@ def test_quiet_on_a_frozen_target_in_no_optimizer() -> None:
     modules = {"target": learning.module({}, trainable=0)}
     made = learning.script([weights], [weights], module=modules, optimizer={"adam": learning.optimizer({"net": 4})})
     assert not list(rule.check(made))
+
+
+class Halves(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder, self.head = nn.Sequential(nn.Linear(4, 12), nn.Tanh()), nn.Linear(12, 1)
+
+    def forward(self, rows: Any) -> Any:
+        return self.head(self.encoder(rows))
+
+
+def halves(how: str) -> None:
+    """Trained as a whole, then its head alone; or with features that are at random, or another's, from the first."""
+    torch.manual_seed(0)
+    net, steps = Halves(), {"first whole": 40, "whole in one optimizer": 40}.get(how, 0)
+    if how == "given":
+        net.encoder.load_state_dict(Halves().encoder.state_dict())
+    every = torch.optim.Adam(net.parameters(), lr=1e-3)
+    for step in range(160):
+        rows = torch.randn(16, 4)
+        if step == steps:
+            net.encoder.requires_grad_(False)
+            every = every if how == "whole in one optimizer" or not steps else torch.optim.Adam(net.head.parameters())
+        said = net(rows) if step < steps else net.head(net.encoder(rows))
+        loss = (said - rows[:, :1]).pow(2).mean()
+        every.zero_grad()
+        loss.backward()
+        every.step()
+
+
+@pytest.mark.parametrize("how", ["first whole", "whole in one optimizer", "given", "at random"])
+def test_quiet_on_features_that_are_frozen_on_purpose(how: str) -> None:
+    assert not findings(lambda: halves(how), rule.code)

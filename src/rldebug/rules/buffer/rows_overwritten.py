@@ -10,7 +10,7 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.batches import Call, calls_of, recurrent
+from rldebug.forensics.batches import Call, calls_of, learning, recurrent
 from rldebug.forensics.roles import roles_of
 from rldebug.forensics.worlds import training_streams
 from rldebug.rule import NotEnough, Rule
@@ -38,7 +38,8 @@ class RowsOverwritten(Rule):
     Store `obs.copy()` (`obs.clone()` for tensors).
 
     ## When it is fine
-    Environments with one observation only, such as bandits; they are not counted.
+    Environments with one observation only, such as bandits; they are not counted. Rows that stand in for observations
+    there are none of, and one observation that is asked about many times in order to act on it.
 
     ## References
     Seen in the wild: BUF-01 of bench/bugs/sources.toml.
@@ -64,6 +65,9 @@ class RowsOverwritten(Rule):
         lanes = sum(beside.values())
         size = lanes * (self.size if lanes < self.many else self.size // 2)
         thin, judged = 0, False
+        last: dict[tuple[int, int | None], int] = {}  # call that is learned from, by audit and steps before it
+        for call in learning(evidence):
+            last[call.audit.number, call.at] = call.order + 1
         for rows_of in (_numbers, _ranges, _shown):  # pictures are compared with pictures
             acted: dict[int, dict[int, list[bytes]]] = {}  # by form: a part of the observation may hardly ever change
             for call in _acting(evidence, beside):
@@ -82,30 +86,40 @@ class RowsOverwritten(Rule):
             if not by_audit:
                 continue
             judged = True
-            groups: dict[tuple[str, str], list[tuple[Call, int]]] = {}
+            groups: dict[tuple[str, str], list[tuple[Call, set[bytes]]]] = {}
             for call in calls_of(evidence):
                 rows = rows_of(call)
                 if call.event.get("acting") or len(rows) < size or call.event["match"] == "tag":
                     continue
-                if (call.audit.number, len(rows[0])) in by_audit and not recurrent(evidence, call.module):
-                    groups.setdefault((call.module, str(call.event.get("line"))), []).append((call, len(set(rows))))
-            found = list(self._judged(groups, lanes))
+                if (call.audit.number, len(rows[0])) not in by_audit or recurrent(evidence, call.module):
+                    continue
+                # One observation, asked about many times to act on it, as under dropout: a step follows, and no loss.
+                if call.order < last.get((call.audit.number, call.at), -1):
+                    groups.setdefault((call.module, str(call.event.get("line"))), []).append((call, set(rows)))
+            met = {each for audits in acted.values() for rows in audits.values() for each in rows}
+            found = list(self._judged(groups, lanes, met))
             if found:
                 yield found[0]
                 return
         if not judged:
             raise NotEnough(f"{thin} different observations were acted on")
 
-    def _judged(self, groups: Mapping[tuple[str, str], list[tuple[Call, int]]], lanes: int) -> Iterator[Finding]:
+    def _judged(
+        self, groups: Mapping[tuple[str, str], list[tuple[Call, set[bytes]]]], lanes: int, met: set[bytes]
+    ) -> Iterator[Finding]:
         for (module, _), calls in groups.items():
             if len(calls) < self.batches or len({call.audit.number for call, _ in calls}) < 2:
                 continue
-            if all(different <= lanes for _, different in calls):
+            # What stands in for an observation that there is none of, such as zeros, was never met, or never changes.
+            real = sum(bool(call.known.any()) or not met.isdisjoint(rows) for call, rows in calls)
+            if 2 * real < len(calls) or len(set().union(*(rows for _, rows in calls))) <= lanes:
+                continue
+            if all(len(rows) <= lanes for _, rows in calls):
                 first = calls[0][0]
                 yield self.finding(
                     "the rows of a batch are all the same observation",
                     where=first.event.where,
-                    seen=f"{max(different for _, different in calls)} different rows in batches of "
+                    seen=f"{max(len(rows) for _, rows in calls)} different rows in batches of "
                     f"{len(first.rows)} given to "
                     f"{module}, in {len(calls)} batches",
                     expected="as many different observations as were stored",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity, Where
+from rldebug.forensics.batches import around, owned
 from rldebug.forensics.updates import resumed
 from rldebug.rule import NotEnough, Rule
 
@@ -18,7 +19,8 @@ class NetworkFrozen(Rule):
 
     ## What it checks
     No parameter of a network requires a gradient, though an optimizer was given all of them and steps; at every audit
-    the weights are the same. Networks that came out of a file are left alone. Exact.
+    the weights are the same. Networks that came out of a file, were copied to, or were reached by an earlier loss are
+    left alone, and so is one that gives features to another that is trained. Exact.
 
     ## Why it matters
     It never learns.
@@ -54,6 +56,8 @@ class NetworkFrozen(Rule):
             owners, tensors = thing.get("owners") or {}, int(thing.get("tensors") or 0)
             if thing.get("trainable") or not tensors or name in reached or max(owners.values(), default=0) < tensors:
                 continue
+            if self._on_purpose(evidence, name, {each for each, held in owners.items() if held >= tensors}):
+                continue
             steps = max(int(evidence.optimizers.get(each, {}).get("steps") or 0) for each in owners)
             looks = [each for _, each in evidence.events("weights") if each["module"] == name]
             if steps < self.steps or len(looks) < self.audits or len({each["fingerprint"] for each in looks}) > 1:
@@ -67,3 +71,30 @@ class NetworkFrozen(Rule):
                 help=f"look for requires_grad_(False): it was meant for another network than {name}",
                 confidence=0.95,
             )
+
+    def _on_purpose(self, script: Script, name: str, owners: set[str]) -> bool:
+        """Whether it was trained before, was given its weights, or gives features to one that is trained.
+
+        Losses may have reached it under the name of the network that it is a part of, and all of that."""
+        whole = around(script, name)
+        looked = {audit.number for audit, event in script.events("weights") if event["module"] == name}
+        if not any(step["optimizer"] in owners and audit.number in looked for audit, step in script.events("step")):
+            return True  # what trained it has done with it
+        for _, loss in script.events("loss"):
+            reached = [script.modules[each] for each in loss["reached"] if each in script.modules]
+            tensors = sum(int(each.get("tensors") or 0) for each in reached)
+            if whole & set(loss["reached"]) and 0 < tensors <= int(loss.get("parameters") or 0):
+                return True
+        if any(each.get("module") in whole for each in script.things.get("copy", {}).values()):
+            return True
+        calls = [each for _, each in script.events("call")]
+        given = {_shape(each.get("outputs")) for each in calls if each["module"] == name} - {()}
+        return any(
+            each["match"] == "tag" and each["grad"] and _shape(each.get("inputs")) in given
+            for each in calls
+            if each["module"] != name and owned(script, str(each["module"]))
+        )
+
+
+def _shape(tensors: Any) -> tuple[int, ...]:
+    return tuple(tensors[0]["shape"]) if tensors else ()
