@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rldebug.evidence.script import Script
+from rldebug.forensics.limits_felt import Felt
+from rldebug.rules.discounting import time_limit_ends_targets
 from rldebug.rules.discounting.time_limit_ends_targets import TimeLimitEndsTargets
 from tests.forensics.simulated import gae
 from tests.programs.formula_learners import Paid, PaidByTheClock, Wander, rollouts
@@ -44,6 +52,20 @@ def test_a_note_where_little_is_missed() -> None:
 
 def test_quiet_where_the_critic_is_bootstrapped_there() -> None:
     assert findings(lambda: _learned(Paid, "final"), "DIS304") == []
+
+
+@pytest.mark.parametrize(
+    ("gamma", "length", "cut", "warned"),
+    [(0.98, 200.0, 1.0, True), (0.98, 200.0, 0.9, False), (0.99, 1000.0, 1.0, False), (0.99, 200.0, 0.9, True)],
+)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_where_no_episode_ends_but_by_the_limit_less_needs_to_lie_behind_it(
+    monkeypatch: pytest.MonkeyPatch, gamma: float, length: float, cut: float, warned: bool, sign: float
+) -> None:
+    felt = Felt(12, sign * 100.0, sign * 3.0, missed=1.0, share=0.9, length=length, cut=cut)
+    monkeypatch.setattr(time_limit_ends_targets, "felt_at_limits", lambda script, site: felt)
+    fit: Any = SimpleNamespace(gamma=gamma, what="q", name="value of target", site=None)
+    assert (TimeLimitEndsTargets()._felt(Script(), fit) is felt) == warned
 
 
 def _learned(world: type[Wander], truncation: str) -> None:

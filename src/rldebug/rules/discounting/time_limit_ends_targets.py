@@ -22,7 +22,8 @@ class TimeLimitEndsTargets(Rule):
     steps within episodes were made: it fits them down to rounding. In steps that the environment truncated the target
     is the reward alone, as if nothing came after. It is a warning where it is shown to matter: a third of the episodes
     or more are cut off, a good part of what a state is worth lies behind the limit at this γ, and in the newest of
-    those steps the critic expects far more than it is taught, so the observation does not tell it the time.
+    those steps the critic expects far more than it is taught, so the observation does not tell it the time. (Or far
+    less, where rewards are costs.)
 
     ## Why it matters
     The episode would have gone on. States near the limit are taken for worth less than they are; where the
@@ -52,6 +53,7 @@ class TimeLimitEndsTargets(Rule):
     rows: int = 6  # truncated steps
     cut: float = 0.33  # share of the episodes that are cut off, from which it may be a warning
     behind: float = 0.25  # share of the value of a state that lies behind the limit, on average
+    endless: float = 0.2  # that share, where no episode ever ends but by the limit: all ends are made up
     missed: float = 0.5  # spreads of the targets, by which the critic expects more than it is taught there
     beyond: float = 0.6  # share of those steps where that is more than in four fifths of the others
 
@@ -81,7 +83,9 @@ class TimeLimitEndsTargets(Rule):
         if fit.gamma is None or (fit.what == "value" and fit.name not in ("td", "gae")):
             return None  # nothing is bootstrapped anywhere
         felt = felt_at_limits(script, fit.site)
-        if felt is None or felt.cut < self.cut or horizon_lost(fit.gamma, felt.length) < self.behind:
+        if felt is None or felt.cut < self.cut:
+            return None
+        if horizon_lost(fit.gamma, felt.length) < (self.endless if felt.cut == 1.0 else self.behind):
             return None
         return felt if felt.missed >= self.missed and felt.share >= self.beyond else None
 
