@@ -58,6 +58,30 @@ def test_weights_of_a_known_network_are_that_network():
     assert asked.answers == [other]
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_parameters_of_a_known_network_are_that_network(first):
+    """As they are, not detached: `dict(other.named_parameters())`."""
+    module, other = net(), net()
+    asked = Asked(module)
+    asked.registry.module(other)
+    if not first:
+        module(torch.randn(2, 3))
+    functional_call(module, dict(other.named_parameters()), (torch.randn(2, 3),))
+    module(torch.randn(2, 3))
+    assert asked.answers == [module] * (not first) + [other, module]
+
+
+def test_new_parameters_and_networks_around_the_same_layers_are_the_module_itself():
+    module = net()
+    asked = Asked(module)
+    asked.registry.module(nn.ModuleList(module))
+    module(torch.randn(2, 3))
+    module[0] = nn.Linear(3, 4)
+    module(torch.randn(2, 3))
+    functional_call(module, {name: each.detach() for name, each in module.named_parameters()}, (torch.randn(2, 3),))
+    assert asked.answers == [module] * 3
+
+
 def test_weights_that_lie_outside_of_the_parameters_are_lent_ones():
     """As tensordict lends those that are no parameters."""
     module = nn.Linear(3, 1)

@@ -23,9 +23,8 @@ _MANY = 4  # sets of weights of one module; a program that makes new ones for ea
 class Lent:
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
-        self.own: dict[
-            int, tuple[ReferenceType[nn.Module], tuple[int, ...]]
-        ] = {}  # id of a module -> where its own lie
+        # id of a module -> where its own lie, and which parameters those are
+        self.own: dict[int, tuple[ReferenceType[nn.Module], tuple[int, ...], tuple[int, ...]]] = {}
         self.twins: dict[tuple[int, ...], nn.Module] = {}
         self.made: Counter[int] = Counter()  # twins of each module, by its id
 
@@ -34,8 +33,13 @@ class Lent:
         known = self.own.get(id(module))
         own = known[1] if known is not None and known[0]() is module else None
         if not is_lent(module):
-            if own is None:
-                self.own[id(module)] = (ref(module), _places(module))
+            these = tuple(id(each) for each in module.parameters())
+            if own is None or known is None or known[2] != these:
+                # Parameters may be lent as they are; or it was given new ones for good, as for another task.
+                places = _places(module)
+                if (other := self._of_others(module, places)) is not None:
+                    return other
+                self.own[id(module)] = (ref(module), places, these)
             return module
         places = _places(module)
         if places == own:
@@ -50,6 +54,14 @@ class Lent:
             self.made[id(module)] += 1
             twin = self.twins[places] = twin_of(module)
         return twin
+
+    def _of_others(self, module: nn.Module, places: tuple[int, ...]) -> nn.Module | None:
+        """The network whose weights these are, in layers of its own: one around the same layers is the same network."""
+        layers = {id(each) for each in module.modules()}
+        for _, other in self.registry.living() if places else ():
+            if other is not module and _places(other) == places and layers.isdisjoint(map(id, other.modules())):
+                return other
+        return None
 
 
 def is_lent(module: nn.Module) -> bool:

@@ -61,3 +61,20 @@ def halves(how: str) -> None:
 @pytest.mark.parametrize("how", ["first whole", "whole in one optimizer", "given", "at random"])
 def test_quiet_on_features_that_are_frozen_on_purpose(how: str) -> None:
     assert not findings(lambda: halves(how), rule.code)
+
+
+def doubted() -> None:
+    """A random prior that is added to what is learned, and left in the optimizer."""
+    torch.manual_seed(0)
+    learned, prior = nn.Linear(4, 1), nn.Linear(4, 1).requires_grad_(False)
+    every = torch.optim.Adam([*learned.parameters(), *prior.parameters()], lr=1e-3)
+    for _ in range(120):
+        rows = torch.randn(16, 4)
+        loss = (learned(rows) + 0.5 * prior(rows) - rows[:, :1]).pow(2).mean()
+        every.zero_grad()
+        loss.backward()
+        every.step()
+
+
+def test_a_note_on_what_is_frozen_beside_what_learns() -> None:
+    assert {each.severity for each in findings(doubted, rule.code)} == {"note"}

@@ -69,6 +69,27 @@ def study(env):
 """
 
 
+# What was cloned is kept as it is, and pulls at what is learned.
+_REFERENCE = """
+import copy, torch
+from torch import nn
+import gymnasium as gym
+env = gym.make("CartPole-v1")
+q = nn.Linear(4, 2)
+first = copy.deepcopy(q).requires_grad_(False)
+opt = torch.optim.Adam(q.parameters(), lr=1e-3)
+for step in range(999):
+    s2, r, end, cut, _ = env.step(0)
+    s, a, gain = draw()
+    with torch.no_grad():
+        far = first(s)
+    loss = -(q(s).log_softmax(-1)[:, a] * gain).mean() + 0.1 * nn.functional.mse_loss(q(s), far).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
 @pytest.mark.parametrize("code", [_SCRIPT, _CLASS, _PARTS])
 def test_fires_where_nothing_writes_the_copy_again(code):
     points_at(TargetNeverSynchronised(), code)
@@ -84,6 +105,8 @@ def test_fires_where_nothing_writes_the_copy_again(code):
         _SCRIPT.replace("s2, r, end, cut, _ = env.step(a)", "s2, r, d = batch"),
         _SCRIPT.replace("r + 0.99 * (1 - d) * frozen(s2).max(1)[0]", "frozen(s2)"),
         _SCRIPT.replace("frozen(s2).max(1)[0]", "frozen(s2).log_softmax(-1)"),
+        _REFERENCE,
+        _REFERENCE.replace("nn.functional.mse_loss(q(s), far)", "divergence(Normal(q(s), 1), Normal(far, 1))"),
         _CLASS + "\ndef main(agent):\n    agent.lag.load_state_dict(agent.net.state_dict())\n",
         _CLASS + "\n    def sync(self):\n        self.lag.load_state_dict(self.net.state_dict())\n",
     ],

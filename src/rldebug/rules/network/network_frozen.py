@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ class NetworkFrozen(Rule):
     No parameter of a network requires a gradient, though an optimizer was given all of them and steps; at every audit
     the weights are the same. Networks that came out of a file, were copied to, or were reached by an earlier loss are
     left alone, and so is one that gives features to another that is trained. Exact.
+    A note where the optimizer holds others that do learn.
 
     ## Why it matters
     It never learns.
@@ -63,13 +64,16 @@ class NetworkFrozen(Rule):
             if steps < self.steps or len(looks) < self.audits or len({each["fingerprint"] for each in looks}) > 1:
                 continue
             line = thing.get("line")
+            # Beside what learns it may be meant to stay: a random prior, features, what another program has trained.
+            alone = all(_holds_nothing_else(evidence.optimizers.get(each, {})) for each in owners)
             yield self.finding(
                 f"{name} is frozen: none of its parameters requires a gradient",
                 where=Where(file=line[0], line=line[1]) if line else None,
                 seen=f"{tensors} tensors, all in an optimizer that took {steps} steps; the same at {len(looks)} looks",
                 expected="parameters that require a gradient",
                 help=f"look for requires_grad_(False): it was meant for another network than {name}",
-                confidence=0.95,
+                confidence=0.95 if alone else 0.5,
+                severity="error" if alone else "note",
             )
 
     def _on_purpose(self, script: Script, name: str, owners: set[str]) -> bool:
@@ -94,6 +98,10 @@ class NetworkFrozen(Rule):
             for each in calls
             if each["module"] != name and owned(script, str(each["module"]))
         )
+
+
+def _holds_nothing_else(optimizer: Mapping[str, Any]) -> bool:
+    return int(optimizer.get("frozen") or 0) >= int(optimizer.get("tensors") or 0)
 
 
 def _shape(tensors: Any) -> tuple[int, ...]:

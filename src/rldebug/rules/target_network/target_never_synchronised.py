@@ -70,7 +70,9 @@ class TargetNeverSynchronised(Rule):
                 continue
             if any(not in_setup(evidence, c.node) for c in copies(evidence) if key(evidence, c.into) == name):
                 continue
-            if any(_bootstraps(evidence, each, asked) for each in sums):
+            learned = [each for every in learning for each, use in mentions(evidence, every) if use == "asked"]
+            learned = [each for each in learned if not without_gradient(evidence, each)]
+            if any(_bootstraps(evidence, each, asked, learned) for each in sums):
                 slow, fast = name.rpartition(":")[2], origin.rpartition(":")[2]
                 yield self.finding(
                     f"{slow} gives the targets and keeps its first weights: nothing copies {fast} into it later",
@@ -105,8 +107,9 @@ def _copied(source: Source) -> dict[str, tuple[ast.AST, str]]:
     return found
 
 
-def _bootstraps(source: Source, node: ast.BinOp, asked: list[ast.expr]) -> bool:
-    """Whether it is reward + discount * answer; a log-prob of the answer is a reference, not a value."""
+def _bootstraps(source: Source, node: ast.BinOp, asked: list[ast.expr], learned: list[ast.expr]) -> bool:
+    """Whether it is reward + discount * answer; a log-prob of the answer is a reference, not a value. What is added to
+    what a network is to learn from is a part of a loss, and no target."""
     parts = list(terms(node))
     for sign, part in parts:
         _, given = factors(part)
@@ -117,7 +120,8 @@ def _bootstraps(source: Source, node: ast.BinOp, asked: list[ast.expr]) -> bool:
         logs = [each for each in inside if method(each) in ("log_prob", "log_softmax") or _is_log_softmax(source, each)]
         if any(answers & set(computed_from(source, each)) for each in logs):
             continue
-        if answers:
+        others = [node for _, other in parts if other is not part for node in computed_from(source, other)]
+        if answers and not any(isinstance(each, ast.Call) and _of_it(each, learned) for each in others):
             return True
     return False
 
