@@ -1,11 +1,13 @@
 """Observations that reach the first layer all shifted and divided by the same two numbers.
 
-Of what a layer is given in a loss the smallest and the largest number, the mean and the deviation are kept. Beside the
-observations in the same rows two of the four say what the two numbers are, and the others that all elements share them.
+What a network is given while it acts stands beside the observation. Of what a layer is given in a loss the smallest and
+the largest number, the mean and the deviation are kept. Beside the observations in the same rows two of the four say
+what the two numbers are, and the others that all elements share them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +27,8 @@ class Shifted:
     """Over all losses in which it could be told."""
 
     first: Event
-    losses: int
+    times: int
+    where: str  # "losses", "actions"
     shift: float
     scale: float
     mean: float  # of all elements of the observations that were learned from, together
@@ -61,7 +64,38 @@ def one_shift(script: Script) -> Shifted | None:
     if np.abs(scales - scale).max() > 0.01 * scale or np.abs(shifts - shift).max() > 0.01 * scale:
         return None
     known = np.array(list(learned.values()))
-    return Shifted(found[0][2], len(found), shift, scale, float(known.mean()), float(known.std()), len(known))
+    return Shifted(found[0][2], len(found), "losses", shift, scale, float(known.mean()), float(known.std()), len(known))
+
+
+def acted_shift(script: Script) -> Iterator[Shifted]:
+    """The same of what the network is given while it acts, beside the moments of all that environments handed out."""
+    seen: list[Array] = []
+    given: list[Array] = []
+    first: Event | None = None
+    for call in calls_of(script):
+        if not call.event.get("acting") or call.input is None or call.more or not (call.places >= 0).all():
+            continue
+        obs = np.asarray(call.audit.nodes.obs[call.places], dtype=np.float64)
+        if obs.shape == call.input.shape and np.isfinite(obs).all():
+            seen.append(obs)
+            given.append(np.asarray(call.input))
+            first = first or call.event
+    if first is None:
+        return
+    x, y = np.concatenate(seen).ravel(), np.concatenate(given).ravel()
+    if not x.std() > 0 or not y.std() > 0:
+        return
+    factor, added = np.polyfit(x, y, 1)
+    if factor <= 0 or np.abs(y - factor * x - added).max() > _EXACT:
+        return
+    for stream in script.streams:
+        told = stream.get("obs") or {}
+        means, spreads = (np.array(told.get(name) or [], dtype=np.float64) for name in ("mean", "std"))
+        if len(means) and len(means) == len(spreads) == seen[0].shape[1]:
+            mean = float(means.mean())
+            spread = float(np.sqrt((spreads**2 + means**2).mean() - mean**2))
+            rows = int(stream["steps"])
+            yield Shifted(first, len(seen), "actions", float(-added / factor), float(1 / factor), mean, spread, rows)
 
 
 def _observed(audit: Audit, term: Event, ids: NDArray[np.int64], raw: list[Call]) -> Array | None:

@@ -64,6 +64,29 @@ def test_fires_where_the_loop_never_renews_it(code):
     [
         """
         import gymnasium as gym
+        class Tank(gym.Env):
+            def reset(self, *, seed=None, options=None):
+                return self.seen(), {}
+            def step(self, action):
+                return self.seen(), 1.0, False, False, {}
+            def seen(self):
+                return np.array([self.level])
+        env = Tank()
+        rows = []
+        obs, _ = env.reset()
+        for _ in range(4000):
+            after, reward, ended, cut, _ = env.step(env.action_space.sample())
+            rows.append((obs, reward, after))
+            obs = env.reset()[0] if ended or cut else after
+        seen, rewards, later = map(np.array, zip(*rows))
+        mean = seen.mean(0)
+        learn(seen - mean, rewards, later - mean)
+        state, _ = env.reset()
+        for _ in range(500):
+            state, reward, ended, cut, _ = env.step(int(net(torch.as_tensor(state - mean)).argmax()))
+        """,
+        """
+        import gymnasium as gym
         world = gym.make("CartPole-v1")
         seen, _ = world.reset()
         for k in range(1000):

@@ -71,6 +71,28 @@ def test_fires_on_statistics_taken_once_of_all_elements_together() -> None:
     assert "in 8 losses" in fires(StatisticsOverAllElements(), offline("one for all")).seen
 
 
+def acting(how: str) -> Script:
+    """A data set that was changed before it was learned from; what is acted on is changed in the same way."""
+    obs = RNG.normal(size=(600, 3)) * SCALE + SCALE
+    mean, deviation = {
+        "one for all": (obs.mean(), obs.std()),
+        "one for each": (obs.mean(axis=0), obs.std(axis=0)),
+        "constants": (100.0, 100.0),
+    }[how]
+    events = [call(each, np.array([each]), (obs[[each]] - mean) / deviation, acting=True) for each in range(40)]
+    told = {"mean": obs.mean(axis=0).tolist(), "std": obs.std(axis=0).tolist()}
+    return script([(nodes(obs.astype(np.float32)), events)], [{"obs": told}])
+
+
+def test_fires_on_such_statistics_in_what_is_acted_on() -> None:
+    assert "in 40 actions" in fires(StatisticsOverAllElements(), acting("one for all")).seen
+
+
+@pytest.mark.parametrize("how", ["one for each", "constants"])
+def test_quiet_on_others_in_what_is_acted_on(how: str) -> None:
+    assert not list(StatisticsOverAllElements()._once(acting(how)))
+
+
 @pytest.mark.parametrize("way", ["one for each", "of rows", "constants", "unchanged"])
 def test_quiet_on_other_ways_to_change_them(way: str) -> None:
     assert not list(StatisticsOverAllElements()._once(offline(way)))

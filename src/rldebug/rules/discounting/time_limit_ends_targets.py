@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rldebug.evidence.script import Script
-from rldebug.finding import Finding, Severity
+from rldebug.finding import Finding, Severity, Where
 from rldebug.forensics.limits_felt import Felt, felt_at_limits, horizon_lost
 from rldebug.forensics.targets import Fit, fit_targets
 from rldebug.rule import NotEnough, Rule
@@ -62,10 +62,14 @@ class TimeLimitEndsTargets(Rule):
         if not fits:
             raise NotEnough("the formula of no target was found")
 
-        for fit in fits:
+        told: set[Where] = set()
+        for fit in fits:  # of twin critics, which learn from one target, the first
             ended = fit.ending("truncated", "zero")
             if ended is None or ended.audits < 2 or ended.hit < self.rows or fit.what == "weight":
                 continue
+            if fit.where in told:
+                continue
+            told.add(fit.where)
             felt = self._felt(evidence, fit)
             more = "" if felt is None else _shown(felt)
             yield self.finding(

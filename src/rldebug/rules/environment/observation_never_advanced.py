@@ -12,7 +12,7 @@ from rldebug.evidence.source import Source
 from rldebug.finding import Finding, Severity
 from rldebug.rule import Rule
 from rldebug.syntax.bindings import Binding, reaching
-from rldebug.syntax.flow import computed_from, within
+from rldebug.syntax.flow import computed_from, put_in, within
 from rldebug.syntax.names import dotted, method, receiver
 from rldebug.syntax.places import above
 from rldebug.syntax.stepping import is_env, rounds, steps
@@ -99,7 +99,8 @@ def _begins_anew(source: Source, binding: Binding, loop: ast.AST) -> bool:
 
 
 def _asked_env(source: Source, value: ast.expr) -> Iterator[ast.Call]:
-    for one in computed_from(source, value):
+    """Not beyond what things are put into one by one: a statistic of a data set is no first observation."""
+    for one in computed_from(source, value, until=lambda each: any(True for _ in put_in(source, each))):
         if isinstance(one, ast.Call) and method(one) in ("reset", "step") and is_env(source, receiver(one)):
             yield one
 

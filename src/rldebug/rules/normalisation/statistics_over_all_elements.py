@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rldebug.evidence.script import Audit, Event, Script
 from rldebug.finding import Finding, Severity
 from rldebug.forensics.batches import Call, calls_of
-from rldebug.forensics.one_shift import one_shift
+from rldebug.forensics.one_shift import acted_shift, one_shift
 from rldebug.forensics.worlds import training_streams
 from rldebug.rule import NotEnough, Rule
 
@@ -57,7 +57,7 @@ class StatisticsOverAllElements(Rule):
     equal: float = 0.05  # by which the factors of the elements may differ
     change: float = 0.01  # by which the factor must change over the audits
 
-    losses: int = 6  # in which the same shift and factor are told, where they stay
+    losses: int = 6  # or actions, in which the same shift and factor are told, where they stay
     rows: int = 256  # different ones, of which mean and deviation are known
     near: float = 0.05  # of a deviation, by which both may differ from those
     shifted: float = 0.2  # deviations by which the mean differs from 0: a factor alone may be any constant
@@ -109,22 +109,24 @@ class StatisticsOverAllElements(Rule):
         spread = spreads[0][spreads[0] > 0]
         if len(spread) < 2 or spread.max() < self.apart * spread.min():
             return
-        found = one_shift(script)
-        if found is None or found.losses < self.losses or found.rows < self.rows:
+        inside = one_shift(script)
+        for found in (*([] if inside is None else [inside]), *acted_shift(script)):
+            off = max(abs(found.shift - found.mean), abs(found.scale - found.deviation))
+            if found.times < self.losses or found.rows < self.rows or off > self.near * found.deviation:
+                continue
+            if abs(found.mean) < self.shifted * found.deviation:
+                continue
+            yield self.finding(
+                "observations are normalised by one mean and one deviation for all elements",
+                where=found.first.where,
+                seen=f"every element less {found.shift:.3g}, over {found.scale:.3g}, in {found.times} {found.where}; "
+                f"of all elements together the mean is {found.mean:.3g} and the deviation {found.deviation:.3g}, and "
+                f"their own deviations are {spread.min():.3g} to {spread.max():.3g}",
+                expected="a mean and deviation of its own for each element",
+                help="take mean and deviation over axis 0, the axis of observations",
+                confidence=0.93,
+            )
             return
-        off = max(abs(found.shift - found.mean), abs(found.scale - found.deviation))
-        if off > self.near * found.deviation or abs(found.mean) < self.shifted * found.deviation:
-            return
-        yield self.finding(
-            "observations are normalised by one mean and one deviation for all elements",
-            where=found.first.where,
-            seen=f"every element less {found.shift:.3g}, over {found.scale:.3g}, in {found.losses} losses; of all "
-            f"elements together the mean is {found.mean:.3g} and the deviation {found.deviation:.3g}, and their own "
-            f"deviations are {spread.min():.3g} to {spread.max():.3g}",
-            expected="a mean and deviation of its own for each element",
-            help="take mean and deviation over axis 0, the axis of observations",
-            confidence=0.93,
-        )
 
 
 def _factors(audit: Audit, calls: list[Call]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:

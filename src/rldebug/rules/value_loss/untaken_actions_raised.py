@@ -47,7 +47,7 @@ class UntakenActionsRaised(Rule):
     reads: ClassVar[str] = "Script"
     aim: ClassVar[str] = "loss"
 
-    passes: int = 3
+    passes: int = 3  # backward passes that must be there
 
     def check(self, evidence: Script) -> Iterator[Finding]:
         found = untaken(evidence)
