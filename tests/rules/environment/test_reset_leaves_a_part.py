@@ -1,3 +1,5 @@
+import numpy as np
+
 from rldebug.rules.environment.reset_leaves_a_part import ResetLeavesAPart
 from tests.judge import fires, not_enough, quiet
 from tests.programs.worlds import Line, learn
@@ -28,6 +30,24 @@ class Going(Line):
         return self.seen, {}
 
 
+class Daily(Line):
+    """It shows the hour, by statistics that move a little with each day: both ends of one look alike."""
+
+    days = 0
+
+    def reset(self, **options):
+        self.days += 1
+        return super().reset(**options)
+
+    def step(self, action):
+        after, reward, *_, info = super().step(action)
+        return after, reward, False, self.count >= 8, info
+
+    def _look(self):
+        spread = 1 + 0.01 * (self.days - (self.count == 0))  # of the day before, until a step was made
+        return np.array((self.place, np.cos(np.pi * (self.count % 8) / 4) / spread), np.float32)
+
+
 def seen(env, steps=160):
     return watched(lambda: learn(env, steps=steps))[1]
 
@@ -44,6 +64,10 @@ def test_quiet_where_all_is_drawn_anew():
 
 def test_quiet_where_all_goes_on():
     quiet(rule, seen(Going()))
+
+
+def test_quiet_where_the_hour_is_the_same_at_both_ends_of_a_day():
+    quiet(rule, seen(Daily()))
 
 
 def test_not_enough_episodes():

@@ -53,6 +53,7 @@ class ResetLeavesAPart(Rule):
     equal: float = 0.95  # share of resets
     different: int = 5  # values at the ends, none of which is
     common: float = 0.5  # of more than this share
+    wide: float = 0.2  # of its range within episodes: that of the values at the ends, at least
     moves: float = 0.3  # share of steps that change the element
 
     def check(self, evidence: Script) -> Iterator[Finding]:
@@ -70,7 +71,9 @@ class ResetLeavesAPart(Rule):
             kinds = np.array([len(each) for each in counts])
             common = np.array([each.max() / len(seen) for each in counts])
             varied = (kinds >= self.different) & (common <= self.common)
-            told = kept & varied & (moving(evidence, index, len(kept)) >= self.moves)
+            # Running statistics move what is the same at each end of a day, and at each beginning.
+            wide = np.ptp(ended, axis=0) >= self.wide * within(evidence, index, len(kept))
+            told = kept & varied & wide & (moving(evidence, index, len(kept)) >= self.moves)
             anew = (begun == ended).mean(axis=0) < 1 - self.equal
             if not told.any() or not anew.any():
                 continue
@@ -86,6 +89,14 @@ class ResetLeavesAPart(Rule):
             return
         if most < self.episodes:
             raise NotEnough(f"{most} resets after an episode whose end is known, needs {self.episodes}")
+
+
+def within(script: Script, stream: int, width: int) -> np.ndarray:
+    """The range of each element, over everything that was observed."""
+    parts = [each.nodes for each in script.audits if each.nodes.obs.shape[1] == width]
+    seen = [each.obs[(each.stream == stream) & np.isfinite(each.obs).all(axis=1)] for each in parts]
+    rows = np.concatenate(seen) if seen else np.empty((0, width))
+    return np.ptp(rows, axis=0) if len(rows) else np.zeros(width)
 
 
 def moving(script: Script, stream: int, width: int) -> np.ndarray:
