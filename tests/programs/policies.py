@@ -129,6 +129,11 @@ def clipped_loss(bug: str, agent: Agent, critic: nn.Module, reference: Agent, ro
     raw = r - (value if bug == "attached" else v)
     advantage = (raw - raw.mean()) / (raw.std() + 1e-8)
     new, entropy = agent.logp(s, a)
+    if bug == "around an average":  # of the last policies, which never acts: what PPO-EWMA does on purpose
+        with torch.no_grad():
+            for mine, own in zip(reference.parameters(), agent.parameters(), strict=True):
+                mine.lerp_(own, 0.03)
+            logp = reference.logp(s, a)[0]
     ratio = ((logp - new) if bug == "inverted" else (new - logp)).exp()
     bounds = {"clip around 0": (-0.2, 0.2), "one bound": (None, 1.05), "bound below": (-0.05, 1.05)}.get(
         bug, (0.95, 1.05)

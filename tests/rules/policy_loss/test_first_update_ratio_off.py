@@ -25,3 +25,7 @@ def test_quiet_where_old_and_new_are_computed_alike():
 
 def test_quiet_where_actions_are_numbers():
     assert not found(CODE, numbers=True)
+
+
+def test_quiet_where_the_ratio_is_to_an_average_of_the_last_policies():
+    assert not found(CODE, "around an average", numbers=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from rldebug.evidence.script import Script
 from rldebug.finding import Finding, Severity
-from rldebug.forensics.batches import recurrent
+from rldebug.forensics.batches import acting, calls_of, owned, recurrent
 from rldebug.forensics.surrogates import Surrogate, surrogates
 from rldebug.rule import NotEnough, Rule
 
@@ -39,7 +39,8 @@ class FirstUpdateRatioOff(Rule):
 
     ## When it is fine
     Half precision, and actors that run behind the learner: the first stays under the thresholds, the second begins
-    with a ratio of 1. Ratios that are not clipped may correct for another way of acting, and are not judged.
+    with a ratio of 1. Ratios that are not clipped may correct for another way of acting, and are not judged; nor are
+    those to a policy of its own that is asked for the loss, an average of the last ones perhaps.
 
     ## References
     Huang et al., *The 37 Implementation Details of Proximal Policy Optimization* (2022).
@@ -83,6 +84,8 @@ class FirstUpdateRatioOff(Rule):
         for each in surrogates(evidence):
             ratio, number = each.ratio, each.audit.number
             if not each.fresh or number in seen or ratio is None or not each.term.get("clip"):
+                continue
+            if _around_another(evidence, each):
                 continue
             counted = each.counted
             if counted is not None and counted.size == ratio.size:
@@ -128,6 +131,25 @@ class FirstUpdateRatioOff(Rule):
             return False
         away = np.abs(np.log(np.maximum(ratio[known], 1e-30)))
         return float((away > self.apart).mean()) > self.few and float(np.median(away)) < 1e-4
+
+
+def _around_another(script: Script, surrogate: Surrogate) -> bool:
+    """Whether another policy is asked about the same rows for the loss, one that never acts and that nobody trains: the
+    ratio is to that one then, an average of the last ones perhaps."""
+    term = surrogate.term
+    rows, reached = term.arrays.get("rows"), [script.modules.get(each) for each in term.get("reached") or ()]
+    kinds = {(each.get("class"), each.get("parameters")) for each in reached if each is not None}
+    if rows is None or not kinds:
+        return False
+    actors = {call.module for call in acting(script)}
+    for call in calls_of(script):
+        if call.audit is not surrogate.audit or call.update != term.update or call.order >= term.order:
+            continue
+        told = script.modules.get(call.module) or {}
+        other = call.module not in actors and not call.event.get("grad") and not owned(script, call.module)
+        if other and (told.get("class"), told.get("parameters")) in kinds and np.array_equal(call.rows, rows):
+            return True
+    return False
 
 
 def _even(surrogate: Surrogate) -> bool:
