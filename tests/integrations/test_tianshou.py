@@ -152,7 +152,7 @@ def test_lanes_that_take_no_part_in_a_call_stand_still(tmp_path):
 # ── what users get wrong ──
 
 BUGS = {
-    "probabilities as logits": (lambda bug: ppo(cartpole, bug), "action-sampling"),
+    "probabilities as logits": (lambda bug: ppo(cartpole, bug), "network"),
     "the entropy coefficient is negative": (lambda bug: ppo(cartpole, bug), "entropy"),
     "the loss of the critic counts nothing": (lambda bug: ppo(cartpole, bug), "autograd-graph"),
     "a time limit terminates": (lambda bug: ppo(lambda: Pushed(bug), bug), "environment"),

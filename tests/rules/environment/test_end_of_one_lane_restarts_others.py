@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from torch import nn
 from torch.distributions import Categorical
 
-from rldebug.rules.environment.end_of_one_lane_restarts_others import EndOfOneLaneRestartsOthers
+from rldebug.rules.environment.end_of_one_lane_restarts_others import EndOfOneLaneRestartsOthers, _rounds
 from tests.judge import fires, not_enough, quiet
 from tests.watched import watched
 
@@ -126,3 +126,7 @@ def test_quiet_where_each_begins_anew_by_itself(lanes):
 
 def test_not_enough_where_hardly_any_episode_ends():
     assert "beside the end" in not_enough(rule, seen(Walks(whole=True), steps=3))
+
+
+def test_an_audit_without_a_step_of_the_environment_has_no_rounds():
+    assert not list(_rounds(seen(Walks(whole=False), rounds=2).audits[0].nodes, stream=99))

@@ -133,6 +133,8 @@ def _rounds(nodes: Nodes, stream: int) -> Iterator[tuple[np.ndarray, np.ndarray,
     ends = set(nodes.call[ended[ended >= 0]].tolist())
     reached = nodes.index(nodes.nxt[own & nodes.acted & ~nodes.terminated & ~nodes.truncated])
     reached = reached[reached >= 0]
+    if not len(reached):
+        return
     order = np.argsort(nodes.call[reached], kind="stable")
     calls, starts = np.unique(nodes.call[reached][order], return_index=True)
     for call, rows in zip(calls.tolist(), np.split(reached[order], starts[1:]), strict=True):
