@@ -53,7 +53,6 @@ class TimeLimitEndsTargets(Rule):
     rows: int = 6  # truncated steps
     cut: float = 0.33  # share of the episodes that are cut off, from which it may be a warning
     behind: float = 0.25  # share of the value of a state that lies behind the limit, on average
-    endless: float = 0.2  # that share, where no episode ever ends but by the limit: all ends are made up
     missed: float = 0.5  # spreads of the targets, by which the critic expects more than it is taught there
     beyond: float = 0.6  # share of those steps where that is more than in four fifths of the others
 
@@ -87,9 +86,7 @@ class TimeLimitEndsTargets(Rule):
         if fit.gamma is None or (fit.what == "value" and fit.name not in ("td", "gae")):
             return None  # nothing is bootstrapped anywhere
         felt = felt_at_limits(script, fit.site)
-        if felt is None or felt.cut < self.cut:
-            return None
-        if horizon_lost(fit.gamma, felt.length) < (self.endless if felt.cut == 1.0 else self.behind):
+        if felt is None or felt.cut < self.cut or horizon_lost(fit.gamma, felt.length) < self.behind:
             return None
         return felt if felt.missed >= self.missed and felt.share >= self.beyond else None
 
