@@ -166,8 +166,8 @@ class Apart(Watch):
             own.busy = None
 
     def call_known(self, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
-        """The same, of what is known to be an environment: profiles tell it by the name of this function, so that it has
-        to be a frame of its own."""
+        """The same, of what is known to be an environment: profiles tell it by the name of this function, so it must
+        be a frame of its own."""
         own = self.own
         own.busy = type(env)
         try:
